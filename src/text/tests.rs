@@ -1,0 +1,90 @@
+//! Claims about words, phrases, languages and token counts.
+
+use super::{Language, count, count_json, count_line, cut_to_tokens, fold, phrase, terms};
+
+fn english(text: &str) -> String {
+    terms(text, Language::English).join(" ")
+}
+
+#[test]
+fn names_are_indexed_whole_and_in_parts() {
+    for (text, want) in [
+        ("HTTPServer2", "httpserver2 http server 2"),
+        ("snake_case", "snake_case snake case"),
+        ("gpt-4", "gpt-4 gpt 4"),
+        ("2026.4.10", "2026.4.10 2026 4 10"),
+        ("k8s", "k8s 8"),
+        ("C# and C++", "c# c and c++ c"),
+        ("utf8.", "utf8 utf 8"),
+        ("user@example.org", "user@example.org user exampl org"),
+        ("end. Start", "end start"),
+        ("don't Anna's", "dont anna"),
+        ("running runs", "run run"),
+        ("--soft HEAD~1", "soft head 1"),
+    ] {
+        assert_eq!(english(text), want, "{text}");
+    }
+}
+
+#[test]
+fn composed_and_decomposed_letters_are_the_same_word() {
+    assert_eq!(english("caf\u{e9}"), english("cafe\u{301}"));
+    assert_eq!(fold("\u{130}stanbul"), "istanbul");
+    assert_eq!(fold("STRASSE"), fold("stra\u{df}e"));
+    assert_eq!(fold("\u{39f}\u{394}\u{39f}\u{3a3}"), fold("\u{3bf}\u{3b4}\u{3bf}\u{3c2}"));
+    assert_eq!(english("\u{ff12}\u{ff10}"), "20");
+}
+
+#[test]
+fn scripts_without_spaces_become_characters_and_pairs() {
+    assert_eq!(
+        english("\u{9ed1}\u{8c79}\u{961f}"),
+        "\u{9ed1} \u{9ed1}\u{8c79} \u{8c79} \u{8c79}\u{961f} \u{961f}"
+    );
+    assert!(terms("\u{e01}\u{e32}\u{e23}", Language::Other).len() >= 3);
+}
+
+#[test]
+fn phrases_keep_names_whole() {
+    assert_eq!(phrase("  Undo `git reset --soft HEAD~1`! "), "undo git reset soft head 1");
+    assert_eq!(phrase("GPT-4 on K8s"), "gpt-4 on k8s");
+    assert_eq!(phrase("?!"), "");
+}
+
+#[test]
+fn a_language_is_guessed_from_enough_text_only() {
+    let german = "Die Verteidigung gab nur wenige Punkte ab und belegte den sechsten Platz in der \
+                  Liga, während sie mit vielen abgefangenen Pässen die meisten anderen übertraf.";
+    assert_eq!(Language::detect(german), Language::German);
+    assert_eq!(Language::detect("git reset"), Language::English);
+    assert_eq!(Language::detect(""), Language::English);
+    assert_eq!(
+        Language::detect("\u{9ed1}\u{8c79}\u{961f}\u{7684}\u{9632}\u{5b88}"),
+        Language::Other
+    );
+}
+
+#[test]
+fn costs_of_lines_add_up() {
+    let lines = ["## Head line", "text, with a stop.", "- a\n- b", "fn main() {}", "x/y"];
+    for a in lines {
+        for b in lines {
+            let one = count(&format!("head\n{a}\nnext\n{b}\n"));
+            let sum = count("head") + count_line(a) + count("next") + count_line(b);
+            assert_eq!(one, sum, "{a:?} {b:?}");
+            let json = count(&format!("{{\"a\": {:?},\n\"b\": {:?},\n\"c\"", a, b));
+            let sum =
+                count("{\"a\":") + count_json(a) + count("\"b\":") + count_json(b) + count("\"c\"");
+            assert_eq!(json, sum, "{a:?} {b:?}");
+        }
+    }
+}
+
+#[test]
+fn a_cut_text_fits() {
+    let text = "one two three four five six seven";
+    assert_eq!(cut_to_tokens(text, 100), text);
+    assert_eq!(cut_to_tokens(text, 3), "one two three");
+    assert!(count(cut_to_tokens(&"x".repeat(500), 7)) <= 7);
+    assert_eq!(cut_to_tokens("", 5), "");
+}

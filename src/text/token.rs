@@ -1,0 +1,61 @@
+//! Token counts of `o200k_base`, in forms that can be added up.
+//!
+//! The tokenizer splits text by a pattern before it merges bytes, and no piece reaches over the end
+//! of a line into a line that starts with neither white space nor `/`. So the cost of a rendered answer
+//! is the sum of the costs of its lines, as long as every line is counted together with the guards
+//! that stand around it: the functions here fix those guards, and the renderers keep to them.
+
+/// Returns how many tokens of `o200k_base` a text has.
+///
+/// The first call in a process loads the tables, about 60 ms; after that about 30 MB a second.
+pub fn count(text: &str) -> u32 {
+    saturate(bpe_openai::o200k_base().count(text))
+}
+
+/// Returns the cost of `text` as a block of whole lines below another line: with the end of line
+/// before it, and one after it.
+pub fn count_line(text: &str) -> u32 {
+    count(&format!("\n{text}\n"))
+}
+
+/// Returns the cost of `text` as a JSON string value, with the space before it and the comma and
+/// end of line after it.
+pub fn count_json(text: &str) -> u32 {
+    let quoted = serde_json::Value::from(text).to_string();
+    count(&format!(" {quoted},\n"))
+}
+
+/// Returns the longest start of `text` that has at most `max_tokens` tokens and ends at a space,
+/// the whole text if it fits.
+pub fn cut_to_tokens(text: &str, max_tokens: u32) -> &str {
+    if count(text) <= max_tokens {
+        return text;
+    }
+    // Word ends, from which the last that fits is found by bisection: costs grow with the text.
+    let ends: Vec<usize> =
+        text.char_indices().filter(|(_, c)| c.is_whitespace()).map(|(at, _)| at).collect();
+    let head = |n: usize| n.checked_sub(1).and_then(|i| ends.get(i)).map_or(0, |&end| end);
+    let (mut fits, mut too_long) = (0, ends.len() + 1);
+    while too_long - fits > 1 {
+        let middle = fits.midpoint(too_long);
+        if count(text.get(..head(middle)).unwrap_or_default()) <= max_tokens {
+            fits = middle;
+        } else {
+            too_long = middle;
+        }
+    }
+    let cut = text.get(..head(fits)).unwrap_or_default().trim_end();
+    if !cut.is_empty() {
+        return cut;
+    }
+    // One long run without a space: characters, each of which costs at most its bytes.
+    let mut end = (max_tokens as usize).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+fn saturate(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
