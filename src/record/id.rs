@@ -75,16 +75,16 @@ pub struct Slugger {
 impl Slugger {
     /// Returns a slug that this slugger has not returned before.
     pub fn slug(&mut self, heading: &str) -> String {
-        self.unique(slug(heading))
+        self.unique(&slug(heading))
     }
 
     /// Returns `anchor`, or `anchor-1`, `anchor-2` … when it was returned before.
     ///
     /// A numbered form that is itself taken is skipped, as GitHub does.
-    pub fn unique(&mut self, anchor: String) -> String {
-        let mut name = anchor.clone();
+    pub fn unique(&mut self, anchor: &str) -> String {
+        let mut name = anchor.to_owned();
         while self.seen.contains_key(&name) {
-            let n = self.seen.entry(anchor.clone()).or_default();
+            let n = self.seen.entry(anchor.to_owned()).or_default();
             *n += 1;
             name = format!("{anchor}-{n}");
         }

@@ -1,5 +1,6 @@
 //! Records, their tiers, names and places: plain values. No input, no output, no storage, no ranking.
 
+mod blob;
 mod id;
 mod source;
 mod tier;
@@ -80,29 +81,29 @@ pub struct Record {
     pub detail: String,
     /// Byte ranges of `detail` that are not shown: the `<!-- psos … -->` block of a section.
     pub hidden: Vec<std::ops::Range<usize>>,
+    /// What is shown instead of the detail, for records whose detail is not meant to be read as it
+    /// stands: the title and text of a JSONL row, and not its JSON.
+    pub body: Option<String>,
     /// The ids of the records nested directly in this one, in the order of the source.
     pub children: Vec<RecordId>,
 }
 
 impl Record {
-    /// Returns the detail without its hidden ranges: what is shown, counted and indexed.
+    /// Returns the body, or else the detail without its hidden ranges: what is shown and
+    /// counted.
     ///
     /// Blank lines at both ends are removed, and a hidden block takes the blank line after it along.
     pub fn shown(&self) -> String {
-        let mut shown = String::with_capacity(self.detail.len());
-        let mut from = 0;
-        for range in &self.hidden {
-            shown.push_str(self.detail.get(from..range.start).unwrap_or_default());
-            from = range.end;
-            let rest = self.detail.get(from..).unwrap_or_default();
-            from += rest.len() - rest.trim_start_matches(['\r', '\n']).len();
+        if let Some(body) = &self.body {
+            return body.clone();
         }
-        shown.push_str(self.detail.get(from..).unwrap_or_default());
-        let without_end = shown.trim_end().len();
-        shown.truncate(without_end);
-        let lead = shown.len() - shown.trim_start_matches(['\r', '\n']).len();
-        shown.drain(..lead);
-        shown
+        without_hidden(&self.detail, self.hidden.iter().cloned())
+    }
+
+    /// Returns what of the record is indexed: what is shown, without encoded bytes and minified
+    /// code, which hold no words.
+    pub fn indexed(&self) -> String {
+        indexed(self.shown())
     }
 
     /// Returns the text of a tier as it is shown: triggers one a line, the detail as [`Record::shown`].
@@ -116,6 +117,36 @@ impl Record {
             Tier::Detail => self.shown(),
         }
     }
+}
+
+/// Returns what of a shown text is indexed: all but encoded bytes and minified code.
+pub(crate) fn indexed(shown: String) -> String {
+    match blob::without_blobs(&shown) {
+        std::borrow::Cow::Borrowed(_) => shown,
+        std::borrow::Cow::Owned(kept) => kept,
+    }
+}
+
+/// Returns a text without some byte ranges of it, each taken out together with the blank lines after
+/// it, and without blank lines at both ends.
+pub(crate) fn without_hidden(
+    text: &str,
+    hidden: impl Iterator<Item = std::ops::Range<usize>>,
+) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut from = 0;
+    for range in hidden {
+        shown.push_str(text.get(from..range.start).unwrap_or_default());
+        from = range.end;
+        let rest = text.get(from..).unwrap_or_default();
+        from += rest.len() - rest.trim_start_matches(['\r', '\n']).len();
+    }
+    shown.push_str(text.get(from..).unwrap_or_default());
+    let without_end = shown.trim_end().len();
+    shown.truncate(without_end);
+    let lead = shown.len() - shown.trim_start_matches(['\r', '\n']).len();
+    shown.drain(..lead);
+    shown
 }
 
 #[cfg(test)]

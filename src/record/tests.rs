@@ -1,5 +1,6 @@
 //! Claims about ids, slugs and what of a record is shown.
 
+use super::blob::without_blobs;
 use super::{Kind, Lines, Record, RecordId, Slugger, Span, TierText, slug};
 use crate::text::Language;
 
@@ -50,8 +51,31 @@ fn a_hidden_block_is_not_shown() {
         description: TierText::derived("A"),
         summary: TierText::authored("x"),
         detail,
-        hidden: vec![start..end],
+        hidden: std::iter::once(start..end).collect(),
+        body: None,
         children: vec![],
     };
     assert_eq!(record.shown(), "## A\n\nText.");
+}
+
+#[test]
+fn encoded_bytes_and_minified_code_are_not_words() {
+    let base64 = "iVBORw0KGgoAAAANSUhEUgAAAAUA".repeat(8);
+    let image = format!("See ![logo](data:image/png;base64,{base64}) here.");
+    assert_eq!(without_blobs(&image), "See ![logo](data:image/png;base64,) here.");
+    let pem = format!("key:\n{}\n{}\nend\n", &base64[..64], &base64[3..67]);
+    assert_eq!(without_blobs(&pem), "key:\n\n\nend\n");
+    let minified = "function(a){return a.b.c(d,e)};".repeat(100);
+    assert_eq!(without_blobs(&format!("// x\n{minified}\ny")), "// x\n\ny");
+}
+
+#[test]
+fn long_words_and_paths_and_unspaced_scripts_are_words() {
+    let path = "/usr/share/some/long/path/with-many-parts/and_names/".repeat(6);
+    let chinese = "\u{9ed1}\u{8c79}\u{961f}".repeat(1_000);
+    let prose = "Plain words in a long line, with spaces. ".repeat(100);
+    let hash = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+    for text in [path.as_str(), &chinese, &prose, hash, ""] {
+        assert_eq!(without_blobs(text), text);
+    }
 }

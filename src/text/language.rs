@@ -1,12 +1,19 @@
 //! Which language a text is written in, and how its words are stemmed.
 
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
 use rust_stemmers::{Algorithm, Stemmer};
 
+/// Irregular English forms: a line has a base form and then its others.
+const IRREGULAR: &str = include_str!("irregular.txt");
+
 /// The languages whose words psos stems, by the Snowball algorithms, and one for all others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "a language says what it is")]
 pub enum Language {
     /// Any other language, and text that is not prose: words stay as they are.
+    #[default]
     Other,
     Arabic,
     Danish,
@@ -31,7 +38,7 @@ pub enum Language {
 /// Letters that a text must have before its own statistics outweigh the usual case, English.
 const MIN_LETTERS: usize = 60;
 /// Confidence from which a guess of a language other than English is believed.
-const MIN_CONFIDENCE: f64 = 0.6;
+const MIN_CONFIDENCE: f64 = 0.9;
 
 impl Language {
     /// All languages, in the order of their numbers.
@@ -144,6 +151,25 @@ impl Language {
             Self::Tamil => Algorithm::Tamil,
             Self::Turkish => Algorithm::Turkish,
         };
+        let word = if self == Self::English { regular(word) } else { word };
         Stemmer::create(algorithm).stem(word).into_owned()
     }
+}
+
+/// Returns the base form of an irregular English word, any other word as it is: `went` is a form of
+/// `go`, which no rule of endings can tell.
+fn regular(word: &str) -> &str {
+    static BASES: OnceLock<BTreeMap<&str, &str>> = OnceLock::new();
+    let bases = BASES.get_or_init(|| {
+        IRREGULAR
+            .lines()
+            .filter_map(|line| {
+                let mut forms = line.split_whitespace();
+                let base = forms.next()?;
+                Some(forms.map(move |form| (form, base)))
+            })
+            .flatten()
+            .collect()
+    });
+    bases.get(word).copied().unwrap_or(word)
 }

@@ -5,8 +5,9 @@ mod token;
 mod word;
 
 pub use language::Language;
-pub use token::{count, count_json, count_line, cut_to_tokens};
-pub use word::{Form, Word, fingerprint, fold, phrase, terms, words};
+pub use token::{count, count_block, count_json, count_word, cut_to_tokens};
+pub(crate) use word::is_unspaced;
+pub use word::{Form, Word, fingerprint, fold, form_print, grams, number, phrase, terms, words};
 
 #[cfg(test)]
 mod tests;

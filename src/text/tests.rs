@@ -1,6 +1,8 @@
 //! Claims about words, phrases, languages and token counts.
 
-use super::{Language, count, count_json, count_line, cut_to_tokens, fold, phrase, terms};
+use super::{
+    Language, count, count_block, count_json, count_word, cut_to_tokens, fold, phrase, terms,
+};
 
 fn english(text: &str) -> String {
     terms(text, Language::English).join(" ")
@@ -48,6 +50,7 @@ fn scripts_without_spaces_become_characters_and_pairs() {
 fn phrases_keep_names_whole() {
     assert_eq!(phrase("  Undo `git reset --soft HEAD~1`! "), "undo git reset soft head 1");
     assert_eq!(phrase("GPT-4 on K8s"), "gpt-4 on k8s");
+    assert_eq!(phrase("can\u{2019}t push"), phrase("can't push"));
     assert_eq!(phrase("?!"), "");
 }
 
@@ -65,17 +68,38 @@ fn a_language_is_guessed_from_enough_text_only() {
 }
 
 #[test]
-fn costs_of_lines_add_up() {
-    let lines = ["## Head line", "text, with a stop.", "- a\n- b", "fn main() {}", "x/y"];
-    for a in lines {
-        for b in lines {
-            let one = count(&format!("head\n{a}\nnext\n{b}\n"));
-            let sum = count("head") + count_line(a) + count("next") + count_line(b);
+fn costs_add_up() {
+    let texts = [
+        "## Head line",
+        "text, with a stop.",
+        "- a\n- b",
+        "fn main() {}",
+        "/x/y",
+        "  indented\n\n  more",
+        "\n\nblank lines first",
+        "===",
+        "\"quoted\"",
+        "1234567",
+        "\u{9ed1}\u{8c79}",
+        "a\tb",
+        "//",
+        "\u{1f600}!",
+    ];
+    for a in texts {
+        for b in texts {
+            let one = count(&format!("head\n{a}\n\n[2] next 7\n{b}\n\n"));
+            let sum = count("head") + count_block(a) + count("[2] next 7") + count_block(b);
             assert_eq!(one, sum, "{a:?} {b:?}");
-            let json = count(&format!("{{\"a\": {:?},\n\"b\": {:?},\n\"c\"", a, b));
-            let sum =
-                count("{\"a\":") + count_json(a) + count("\"b\":") + count_json(b) + count("\"c\"");
-            assert_eq!(json, sum, "{a:?} {b:?}");
+            let quote = |text: &str| serde_json::Value::from(text).to_string();
+            let json = count(&format!("{{\"a\": {}, \"b\": {}, \"c\": 1", quote(a), quote(b)));
+            let glue = count("{\"a\":") + count(" \"b\":") + count(" \"c\": 1");
+            assert_eq!(json, glue + count_json(a) + count_json(b), "{a:?} {b:?}");
+        }
+        if !a.contains(char::is_whitespace) {
+            assert_eq!(
+                count(&format!("[1] {a} lines 3")),
+                count("[1]") + count_word(a) + count(" lines 3")
+            );
         }
     }
 }

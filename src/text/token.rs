@@ -1,9 +1,10 @@
 //! Token counts of `o200k_base`, in forms that can be added up.
 //!
-//! The tokenizer splits text by a pattern before it merges bytes, and no piece reaches over the end
-//! of a line into a line that starts with neither white space nor `/`. So the cost of a rendered answer
-//! is the sum of the costs of its lines, as long as every line is counted together with the guards
-//! that stand around it: the functions here fix those guards, and the renderers keep to them.
+//! The tokenizer splits text by a pattern before it merges bytes, and three places always split it: before a
+//! space that follows a character other than white space, before an end of line that follows a letter or
+//! digit, and after an end of line that precedes neither white space nor `/`. Renderers put every variable
+//! text between two such places; the cost of an answer is then the sum of the costs of its parts,
+//! whatever the parts are. The functions here fix what stands around a text when it is counted.
 
 /// Returns how many tokens of `o200k_base` a text has.
 ///
@@ -12,17 +13,22 @@ pub fn count(text: &str) -> u32 {
     saturate(bpe_openai::o200k_base().count(text))
 }
 
-/// Returns the cost of `text` as a block of whole lines below another line: with the end of line
-/// before it, and one after it.
-pub fn count_line(text: &str) -> u32 {
-    count(&format!("\n{text}\n"))
+/// Returns the cost of `text` as a block of lines: with the end of line before it, and an end of line
+/// and a blank line after it. The line before ends with a letter or digit, the line after the blank
+/// one starts with neither white space nor `/`, and `text` does not end with white space.
+pub fn count_block(text: &str) -> u32 {
+    count(&format!("\n{text}\n\n"))
 }
 
-/// Returns the cost of `text` as a JSON string value, with the space before it and the comma and
-/// end of line after it.
+/// Returns the cost of `text` as a word among words: with the space before it, and a space after.
+pub fn count_word(text: &str) -> u32 {
+    count(&format!(" {text}"))
+}
+
+/// Returns the cost of `text` as a JSON string that is not the last value of its object: with the space
+/// before it and the comma behind it, after which a space follows.
 pub fn count_json(text: &str) -> u32 {
-    let quoted = serde_json::Value::from(text).to_string();
-    count(&format!(" {quoted},\n"))
+    count(&format!(" {},", serde_json::Value::from(text)))
 }
 
 /// Returns the longest start of `text` that has at most `max_tokens` tokens and ends at a space,

@@ -67,7 +67,7 @@ pub fn phrase(text: &str) -> String {
     let mut words: Vec<String> = Vec::new();
     for chunk in chunks(&normal) {
         match chunk {
-            Chunk::Name(name) => words.push(fold(name)),
+            Chunk::Name(name) => words.push(fold(name).replace('\u{2019}', "'")),
             Chunk::Unspaced(run) => words.push(fold(run)),
         }
     }
@@ -94,6 +94,41 @@ pub fn words(text: &str) -> Vec<Word> {
 /// a meeting adds one occurrence to one feature of that record, the same one every time.
 pub fn fingerprint(term: &str) -> u32 {
     term.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// Returns a 16-bit fingerprint of a folded word as it stands in a text. Two words meet by chance once in
+/// 65,536.
+pub fn form_print(word: &str) -> u16 {
+    let print = fingerprint(word).to_le_bytes();
+    let [a, b, c, d] = print;
+    u16::from_le_bytes([a ^ c, b ^ d])
+}
+
+/// Returns the fingerprints of the character 4-grams of a term with a space at either end, sorted
+/// and without repeats; none for terms that are not made of letters, or of letters that stand for
+/// whole syllables.
+///
+/// Two terms that share half of them are most often forms of one word, parts of one compound, or one of them
+/// misspelt.
+pub fn grams(term: &str) -> Vec<u32> {
+    if !term.chars().all(|c| c.is_alphabetic() && !is_unspaced(c)) {
+        return Vec::new();
+    }
+    let chars: Vec<char> = std::iter::once(' ').chain(term.chars()).chain([' ']).collect();
+    let of = |gram: &[char]| fingerprint(&gram.iter().collect::<String>());
+    let mut grams: Vec<u32> =
+        if chars.len() < 4 { vec![of(&chars)] } else { chars.windows(4).map(of).collect() };
+    grams.sort_unstable();
+    grams.dedup();
+    grams
+}
+
+/// Returns a 64-bit number for a name (FNV-1a), stable across machines and releases: what a column
+/// of numbers holds of a path or a scope. Two names in a million meet by chance in one of 40 million trees.
+pub fn number(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 fn nfkc(text: &str) -> std::borrow::Cow<'_, str> {
@@ -242,7 +277,7 @@ fn is_mark(c: char) -> bool {
 
 /// Scripts written without spaces between words: Han, Kana, Hangul (whose words carry endings),
 /// Thai, Lao, Khmer, Myanmar.
-fn is_unspaced(c: char) -> bool {
+pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1100..=0x11FF | 0x1780..=0x17FF
         | 0x3005 | 0x3040..=0x30FF | 0x3130..=0x318F | 0x31F0..=0x31FF

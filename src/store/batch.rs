@@ -1,0 +1,710 @@
+//! Writing: one transaction, all of it or nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use redb::{ReadableTable, Table, WriteTransaction};
+
+use crate::record::RecordId;
+use crate::store::codec::{self, Place};
+use crate::store::error::StoreError;
+use crate::store::format;
+use crate::store::tables::{self, meta};
+use crate::store::{
+    FileRow, Forward, Head, NewRecord, NewWord, OldRecord, RecordKey, Totals, WordPrint,
+};
+
+/// A change of the store in the making. Nobody sees any of it before [`Batch::commit`]; dropping it
+/// leaves the store as it was. While it lives, no other process writes.
+pub struct Batch<'a> {
+    path: PathBuf,
+    transaction: WriteTransaction,
+    poisoned: &'a AtomicBool,
+    totals: Totals,
+    next_key: u64,
+    generation: u64,
+    /// Words that are new to the store, by gram.
+    grams: BTreeMap<u32, Vec<WordPrint>>,
+    /// The words among them, and those looked up and found known.
+    learned: BTreeSet<u32>,
+    /// Phrases to be given to records and taken from them, in the order of the table: written one
+    /// record after the other, they would touch its pages all over, for three times the time.
+    phrases: PhraseChanges,
+    /// Something is to be written.
+    dirty: bool,
+    /// Something is to be written that an answer may depend on.
+    changed: bool,
+    /// A step failed in the middle, and with it the rows may contradict each other.
+    torn: bool,
+}
+
+/// Phrases with the keys that they select from now on (`true`) or no longer (`false`).
+type PhraseChanges = BTreeMap<(String, u64), bool>;
+
+/// What became of the records of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Put {
+    /// The records that are gone, with what is needed to take back what was counted of them.
+    pub removed: Vec<OldRecord>,
+    /// The records that are new: their positions in what was handed in, and their keys.
+    pub added: Vec<(usize, RecordKey)>,
+    /// The records that were there before, word for word, and keep their keys.
+    pub kept: Vec<(usize, RecordKey)>,
+    /// The records that were left out or pushed out because an id may stand for one record only.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// Two records wanted the same id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// The id.
+    pub id: RecordId,
+    /// The file whose record has the id: the first by path, and in one file the first by place.
+    pub winner: String,
+    /// The file whose record is not in the store.
+    pub loser: String,
+}
+
+/// What a commit did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Committed {
+    /// The generation after it.
+    pub generation: u64,
+    /// Whether anything changed that an answer may depend on.
+    pub changed: bool,
+}
+
+impl fmt::Debug for Batch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("generation", &self.generation)
+            .field("totals", &self.totals)
+            .field("changed", &self.changed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Batch<'a> {
+    pub(super) fn new(
+        path: PathBuf,
+        transaction: WriteTransaction,
+        poisoned: &'a AtomicBool,
+    ) -> Result<Self, StoreError> {
+        let mut batch = Self {
+            path,
+            transaction,
+            poisoned,
+            totals: Totals::default(),
+            next_key: 0,
+            generation: 0,
+            grams: BTreeMap::new(),
+            learned: BTreeSet::new(),
+            phrases: PhraseChanges::new(),
+            dirty: false,
+            changed: false,
+            torn: false,
+        };
+        batch.totals = batch.fact(meta::TOTALS, codec::decode_totals)?.unwrap_or_default();
+        batch.next_key = batch.fact(meta::NEXT_KEY, codec::decode_u64)?.unwrap_or(0);
+        batch.generation = batch.fact(meta::GENERATION, codec::decode_u64)?.unwrap_or(0);
+        Ok(batch)
+    }
+
+    /// The generation that this batch builds on.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The sums as they would be after a commit.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// The `meta.json` of the lexical index that this batch builds on.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn lexical_meta(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.fact(meta::LEXICAL, |_, bytes| Ok(bytes.to_vec()))
+    }
+
+    /// The `meta.json` before that, whose segments stay for readers that opened it.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn lexical_meta_before(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.fact(meta::LEXICAL_BEFORE, |_, bytes| Ok(bytes.to_vec()))
+    }
+
+    /// What is known of a file, with the changes of this batch.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when the row does not decode.
+    pub fn file(&self, path: &str) -> Result<Option<FileRow>, StoreError> {
+        format::unpanicked(&self.path, || {
+            let table = self.transaction.open_table(tables::FILES).map_err(|e| self.wrong(e))?;
+            read_file(&self.path, &table, path)
+        })
+    }
+
+    /// The paths of all files in their order, with the changes of this batch.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn paths(&self) -> Result<Vec<String>, StoreError> {
+        format::unpanicked(&self.path, || {
+            let table = self.transaction.open_table(tables::FILES).map_err(|e| self.wrong(e))?;
+            let rows = table.range::<&str>(..).map_err(|e| self.wrong(e))?;
+            rows.map(|row| row.map(|(path, _)| path.value().to_owned()).map_err(|e| self.wrong(e)))
+                .collect()
+        })
+    }
+
+    /// The records of a file in their order, with the changes of this batch.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when the row of the file does not decode.
+    pub fn record_keys_of(&self, path: &str) -> Result<Vec<RecordKey>, StoreError> {
+        Ok(self.file(path)?.map(|file| file.keys).unwrap_or_default())
+    }
+
+    /// Replaces all that the store has of a file.
+    ///
+    /// A record that says the same as before, word for word, keeps its key, wherever it now stands
+    /// in the file; so a line added to a file of a million rows costs one row of the lexical index.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when what was there does not decode.
+    pub fn put_file(&mut self, file: &FileRow, records: &[NewRecord]) -> Result<Put, StoreError> {
+        self.torn = true;
+        let path = self.path.clone();
+        let put = format::unpanicked(&path, || self.replace_file(file, records))?;
+        self.torn = false;
+        Ok(put)
+    }
+
+    /// Notes new times of a file whose content is what it was. Its keys must be those of its row.
+    /// This alone makes no new generation.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn touch_file(&mut self, file: &FileRow) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        Rows::open(&path, &self.transaction)?.put_file(file)?;
+        self.dirty = true;
+        Ok(())
+    }
+
+    /// Removes a file and its records; nothing happens when there is none.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when what was there does not decode.
+    pub fn remove_file(&mut self, path: &str) -> Result<Vec<OldRecord>, StoreError> {
+        self.torn = true;
+        let store = self.path.clone();
+        let removed = format::unpanicked(&store, || self.drop_file(path))?;
+        self.torn = false;
+        Ok(removed)
+    }
+
+    /// Takes words into the vocabulary in which [`crate::store::Snapshot::words_with`] looks for similar ones.
+    ///
+    /// Words are never taken out again: one that no record has any more is similar to nothing that could be
+    /// found, and so changes no answer.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn learn<'w>(
+        &mut self,
+        words: impl IntoIterator<Item = &'w NewWord>,
+    ) -> Result<(), StoreError> {
+        let path = &self.path;
+        let wrong = |e: redb::StorageError| StoreError::of_redb(path, e);
+        let table = self.transaction.open_table(tables::WORDS).map_err(|e| self.wrong(e))?;
+        for word in words {
+            if !self.learned.insert(word.print) || table.get(word.print).map_err(wrong)?.is_some() {
+                continue;
+            }
+            let n_grams = u8::try_from(word.grams.len()).unwrap_or(u8::MAX);
+            for &gram in &word.grams {
+                self.grams.entry(gram).or_default().push(WordPrint { print: word.print, n_grams });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets what the content depends on beside the tree.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn set_fingerprint(&mut self, fingerprint: &str) -> Result<(), StoreError> {
+        self.set_fact(meta::FINGERPRINT, fingerprint.as_bytes(), true)
+    }
+
+    /// Sets the root of the tree.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn set_root(&mut self, root: &str) -> Result<(), StoreError> {
+        self.set_fact(meta::ROOT, root.as_bytes(), true)
+    }
+
+    /// Sets when the tree was last indexed. This alone makes no new generation.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn set_indexed_at(&mut self, time: Duration) -> Result<(), StoreError> {
+        self.set_fact(meta::INDEXED_AT, &codec::encode_time(time), false)
+    }
+
+    /// Sets the bytes of a trigger automaton; `None` removes it.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn set_automaton(&mut self, name: &str, bytes: Option<&[u8]>) -> Result<(), StoreError> {
+        let path = &self.path;
+        let wrong = |e: redb::StorageError| StoreError::of_redb(path, e);
+        let mut table = self.transaction.open_table(tables::AUTOMATA).map_err(|e| self.wrong(e))?;
+        let same = {
+            let before = table.get(name).map_err(wrong)?;
+            before.as_ref().map(redb::AccessGuard::value) == bytes
+        };
+        if same {
+            return Ok(());
+        }
+        match bytes {
+            Some(bytes) => table.insert(name, bytes).map(drop),
+            None => table.remove(name).map(drop),
+        }
+        .map_err(wrong)?;
+        self.dirty = true;
+        self.changed = true;
+        Ok(())
+    }
+
+    /// The normalised phrases in their order with the records they select, with the changes of this
+    /// batch: what a trigger automaton is built of.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn phrases(&mut self) -> Result<Vec<(String, Vec<RecordKey>)>, StoreError> {
+        self.torn = true;
+        let path = self.path.clone();
+        let phrases = format::unpanicked(&path, || self.read_phrases())?;
+        self.torn = false;
+        Ok(phrases)
+    }
+
+    /// Makes all changes visible at once, together with the lexical index whose `meta.json` this
+    /// is; its segment files must be on disk by now. When nothing changed, the generation stays.
+    ///
+    /// # Errors
+    /// [`StoreError::Abandoned`] when an earlier step of this batch failed; nothing is written then.
+    /// Errors of the file; after one, the store refuses writes until it is opened again:
+    /// [`StoreError::Poisoned`].
+    pub fn commit(mut self, lexical_meta: &[u8]) -> Result<Committed, StoreError> {
+        if self.torn {
+            return Err(StoreError::Abandoned);
+        }
+        let path = self.path.clone();
+        let committed = format::unpanicked(&path, || self.write_all(lexical_meta))?;
+        if !self.dirty {
+            return Ok(committed);
+        }
+        let Self { transaction, poisoned, .. } = self;
+        format::guarded(&path, || transaction.commit())
+            .inspect_err(|_| poisoned.store(true, Ordering::SeqCst))?;
+        Ok(committed)
+    }
+
+    /// Writes all that was kept back, and the facts that follow from it.
+    fn write_all(&mut self, lexical_meta: &[u8]) -> Result<Committed, StoreError> {
+        self.write_phrases()?;
+        self.write_words()?;
+        let lexical = self.lexical_meta()?;
+        if lexical.as_deref() != Some(lexical_meta) {
+            if let Some(before) = lexical {
+                self.set_fact(meta::LEXICAL_BEFORE, &before, true)?;
+            }
+            self.set_fact(meta::LEXICAL, lexical_meta, true)?;
+        }
+        if self.dirty {
+            self.set_fact(meta::TOTALS, &codec::encode_totals(&self.totals)?, true)?;
+            self.set_fact(meta::NEXT_KEY, &self.next_key.to_le_bytes(), false)?;
+        }
+        if self.changed {
+            self.generation += 1;
+            self.set_fact(meta::GENERATION, &self.generation.to_le_bytes(), false)?;
+        }
+        Ok(Committed { generation: self.generation, changed: self.changed })
+    }
+
+    fn replace_file(&mut self, file: &FileRow, records: &[NewRecord]) -> Result<Put, StoreError> {
+        let mut put = Put::default();
+        let path = self.path.clone();
+        let mut rows = Rows::open(&path, &self.transaction)?;
+        let before = rows.file(&file.path)?;
+        // What was there, by id, until it is found again among the new records.
+        let mut old: BTreeMap<RecordId, RecordKey> = BTreeMap::new();
+        for &key in before.iter().flat_map(|before| &before.keys) {
+            old.insert(rows.head(key)?.id, key);
+        }
+        let mut mine: BTreeSet<&RecordId> = BTreeSet::new();
+        let mut keys = Vec::with_capacity(records.len());
+        let mut added = Vec::new();
+        for (at, record) in records.iter().enumerate() {
+            let id = &record.head.id;
+            let owner = if mine.insert(id) {
+                rows.other_owner(id, &file.path)?
+            } else {
+                Some(file.path.clone())
+            };
+            if let Some(owner) = owner {
+                let first = owner.as_str() <= file.path.as_str();
+                let (winner, loser) =
+                    if first { (&owner, &file.path) } else { (&file.path, &owner) };
+                put.conflicts.push(Conflict {
+                    id: id.clone(),
+                    winner: winner.clone(),
+                    loser: loser.clone(),
+                });
+                if first {
+                    continue;
+                }
+                put.removed.push(rows.evict(id, &owner, &mut self.totals, &mut self.phrases)?);
+                self.changed = true;
+            }
+            match old.get(id).copied() {
+                Some(key) if rows.keep(key, record)? => {
+                    old.remove(id);
+                    put.kept.push((at, key));
+                    keys.push(key);
+                }
+                _ => {
+                    let key = RecordKey(self.next_key);
+                    self.next_key += 1;
+                    added.push((at, key));
+                    keys.push(key);
+                }
+            }
+        }
+        for &key in old.values() {
+            put.removed.push(rows.remove(key, &mut self.totals, &mut self.phrases)?);
+        }
+        for &(at, key) in &added {
+            if let Some(record) = records.get(at) {
+                rows.insert(key, record, &mut self.totals, &mut self.phrases)?;
+            }
+        }
+        put.added = added;
+        if before.is_none() {
+            self.totals.n_files += 1;
+        }
+        let after = FileRow { keys, ..file.clone() };
+        // Keys in the same order and a file of the same bytes: every head is as it was.
+        let same =
+            before.is_some_and(|before| before.keys == after.keys && before.says_the_same(&after));
+        rows.put_file(&after)?;
+        self.dirty = true;
+        self.changed |= !same;
+        Ok(put)
+    }
+
+    fn drop_file(&mut self, path: &str) -> Result<Vec<OldRecord>, StoreError> {
+        let store = self.path.clone();
+        let mut rows = Rows::open(&store, &self.transaction)?;
+        let Some(file) = rows.file(path)? else { return Ok(Vec::new()) };
+        let mut removed = Vec::with_capacity(file.keys.len());
+        for key in file.keys {
+            removed.push(rows.remove(key, &mut self.totals, &mut self.phrases)?);
+        }
+        rows.remove_file(path)?;
+        self.totals.n_files -= 1;
+        self.dirty = true;
+        self.changed = true;
+        Ok(removed)
+    }
+
+    fn read_phrases(&mut self) -> Result<Vec<(String, Vec<RecordKey>)>, StoreError> {
+        self.write_phrases()?;
+        let table =
+            self.transaction.open_multimap_table(tables::PHRASES).map_err(|e| self.wrong(e))?;
+        let rows =
+            redb::ReadableMultimapTable::range::<&str>(&table, ..).map_err(|e| self.wrong(e))?;
+        let mut phrases = Vec::new();
+        for row in rows {
+            let (phrase, keys) = row.map_err(|e| self.wrong(e))?;
+            let keys = keys.map(|key| key.map(|key| RecordKey(key.value())));
+            let keys: Result<_, _> = keys.collect();
+            phrases.push((phrase.value().to_owned(), keys.map_err(|e| self.wrong(e))?));
+        }
+        Ok(phrases)
+    }
+
+    fn write_phrases(&mut self) -> Result<(), StoreError> {
+        let changes = std::mem::take(&mut self.phrases);
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let mut table =
+            self.transaction.open_multimap_table(tables::PHRASES).map_err(|e| self.wrong(e))?;
+        for ((phrase, key), selects) in changes {
+            let written = if selects {
+                table.insert(phrase.as_str(), key)
+            } else {
+                table.remove(phrase.as_str(), key)
+            };
+            written.map_err(|e| self.wrong(e))?;
+        }
+        Ok(())
+    }
+
+    fn write_words(&mut self) -> Result<(), StoreError> {
+        let grams = std::mem::take(&mut self.grams);
+        if grams.is_empty() {
+            return Ok(());
+        }
+        let path = &self.path;
+        let wrong = |e: redb::StorageError| StoreError::of_redb(path, e);
+        let mut words = self.transaction.open_table(tables::WORDS).map_err(|e| self.wrong(e))?;
+        let mut table = self.transaction.open_table(tables::GRAMS).map_err(|e| self.wrong(e))?;
+        for (gram, new) in grams {
+            for word in &new {
+                words.insert(word.print, u32::from(word.n_grams)).map_err(wrong)?;
+            }
+            let mut bytes = match table.get(gram).map_err(wrong)? {
+                Some(known) => known.value().to_vec(),
+                None => codec::no_words(),
+            };
+            codec::append_words(&mut bytes, &new);
+            table.insert(gram, bytes.as_slice()).map_err(wrong)?;
+        }
+        self.dirty = true;
+        Ok(())
+    }
+
+    fn fact<T>(
+        &self,
+        name: &'static str,
+        decode: fn(Place<'_>, &[u8]) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        let table = self.transaction.open_table(tables::META).map_err(|e| self.wrong(e))?;
+        let bytes = table.get(name).map_err(|e| self.wrong(e))?;
+        bytes.map(|bytes| decode(Place { table: "meta", key: &name }, bytes.value())).transpose()
+    }
+
+    fn set_fact(
+        &mut self,
+        name: &'static str,
+        value: &[u8],
+        changes_answers: bool,
+    ) -> Result<(), StoreError> {
+        let path = &self.path;
+        let wrong = |e: redb::StorageError| StoreError::of_redb(path, e);
+        let mut table = self.transaction.open_table(tables::META).map_err(|e| self.wrong(e))?;
+        let same = table.get(name).map_err(wrong)?.is_some_and(|before| before.value() == value);
+        if same {
+            return Ok(());
+        }
+        table.insert(name, value).map_err(wrong)?;
+        self.dirty = true;
+        self.changed |= changes_answers;
+        Ok(())
+    }
+
+    fn wrong(&self, error: impl Into<redb::Error>) -> StoreError {
+        StoreError::of_redb(&self.path, error)
+    }
+}
+
+/// The tables that a record has rows in, open for writing.
+struct Rows<'t> {
+    path: &'t PathBuf,
+    files: Table<'t, &'static str, &'static [u8]>,
+    ids: Table<'t, &'static str, u64>,
+    heads: Table<'t, u64, &'static [u8]>,
+    details: Table<'t, u64, &'static [u8]>,
+    forwards: Table<'t, u64, &'static [u8]>,
+    spoken: Table<'t, u64, &'static [u8]>,
+}
+
+impl<'t> Rows<'t> {
+    fn open(path: &'t PathBuf, transaction: &'t WriteTransaction) -> Result<Self, StoreError> {
+        let wrong = |e| StoreError::of_redb(path, e);
+        Ok(Self {
+            path,
+            files: transaction.open_table(tables::FILES).map_err(wrong)?,
+            ids: transaction.open_table(tables::IDS).map_err(wrong)?,
+            heads: transaction.open_table(tables::HEADS).map_err(wrong)?,
+            details: transaction.open_table(tables::DETAILS).map_err(wrong)?,
+            forwards: transaction.open_table(tables::FORWARDS).map_err(wrong)?,
+            spoken: transaction.open_table(tables::SPOKEN).map_err(wrong)?,
+        })
+    }
+
+    fn file(&self, path: &str) -> Result<Option<FileRow>, StoreError> {
+        read_file(self.path, &self.files, path)
+    }
+
+    fn put_file(&mut self, file: &FileRow) -> Result<(), StoreError> {
+        let bytes = codec::encode_file(file)?;
+        self.files.insert(file.path.as_str(), bytes.as_slice()).map_err(|e| wrong(self.path, e))?;
+        Ok(())
+    }
+
+    fn remove_file(&mut self, path: &str) -> Result<(), StoreError> {
+        self.files.remove(path).map_err(|e| wrong(self.path, e))?;
+        Ok(())
+    }
+
+    fn head(&self, key: RecordKey) -> Result<Head, StoreError> {
+        self.row("heads", &self.heads, key, codec::decode_head)
+    }
+
+    /// The file whose record has this id, if it is not `path`.
+    fn other_owner(&self, id: &RecordId, path: &str) -> Result<Option<String>, StoreError> {
+        let key = self.ids.get(id.as_str()).map_err(|e| wrong(self.path, e))?;
+        let Some(key) = key.map(|key| RecordKey(key.value())) else { return Ok(None) };
+        let owner = self.head(key)?.path;
+        Ok((owner != path).then_some(owner))
+    }
+
+    /// Removes the record with this id from another file.
+    fn evict(
+        &mut self,
+        id: &RecordId,
+        owner: &str,
+        totals: &mut Totals,
+        changes: &mut PhraseChanges,
+    ) -> Result<OldRecord, StoreError> {
+        let key = self.ids.get(id.as_str()).map_err(|e| wrong(self.path, e))?;
+        let key = key.map(|key| RecordKey(key.value()));
+        let key = key.ok_or_else(|| StoreError::corrupt("ids", id, "the row vanished"))?;
+        if let Some(mut file) = self.file(owner)? {
+            file.keys.retain(|one| *one != key);
+            self.put_file(&file)?;
+        }
+        self.remove(key, totals, changes)
+    }
+
+    /// Returns whether the record under `key` says the same as `record`; if so, only its place in
+    /// the file is written.
+    fn keep(&mut self, key: RecordKey, record: &NewRecord) -> Result<bool, StoreError> {
+        let before = self.head(key)?;
+        let same = before.says_the_same(&record.head)
+            && self.same_bytes(&self.details, key, &codec::encode_detail(&record.detail))?
+            && self.same_bytes(&self.forwards, key, &codec::encode_forward(&record.forward))?
+            && self.phrases_of(key)? == clean(&record.phrases);
+        if same && before != record.head {
+            let bytes = codec::encode_head(&record.head)?;
+            self.heads.insert(key.0, bytes.as_slice()).map_err(|e| wrong(self.path, e))?;
+        }
+        Ok(same)
+    }
+
+    fn insert(
+        &mut self,
+        key: RecordKey,
+        record: &NewRecord,
+        totals: &mut Totals,
+        changes: &mut PhraseChanges,
+    ) -> Result<(), StoreError> {
+        let NewRecord { head, detail, forward, phrases } = record;
+        let path = self.path;
+        let wrong = |e: redb::StorageError| wrong(path, e);
+        self.ids.insert(head.id.as_str(), key.0).map_err(wrong)?;
+        self.heads.insert(key.0, codec::encode_head(head)?.as_slice()).map_err(wrong)?;
+        self.details.insert(key.0, codec::encode_detail(detail).as_slice()).map_err(wrong)?;
+        self.forwards.insert(key.0, codec::encode_forward(forward).as_slice()).map_err(wrong)?;
+        let phrases = clean(phrases);
+        if !phrases.is_empty() {
+            let bytes = codec::encode_phrases(&phrases);
+            self.spoken.insert(key.0, bytes.as_slice()).map_err(wrong)?;
+        }
+        changes.extend(phrases.into_iter().map(|phrase| ((phrase, key.0), true)));
+        totals.add(head, forward, detail.exact.len());
+        Ok(())
+    }
+
+    fn remove(
+        &mut self,
+        key: RecordKey,
+        totals: &mut Totals,
+        changes: &mut PhraseChanges,
+    ) -> Result<OldRecord, StoreError> {
+        let head = self.head(key)?;
+        let detail = self.row("details", &self.details, key, codec::decode_detail)?;
+        let forward: Forward = self.row("forwards", &self.forwards, key, codec::decode_forward)?;
+        let phrases = self.phrases_of(key)?;
+        let path = self.path;
+        let wrong = |e: redb::StorageError| wrong(path, e);
+        changes.extend(phrases.into_iter().map(|phrase| ((phrase, key.0), false)));
+        self.spoken.remove(key.0).map_err(wrong)?;
+        self.forwards.remove(key.0).map_err(wrong)?;
+        self.details.remove(key.0).map_err(wrong)?;
+        self.heads.remove(key.0).map_err(wrong)?;
+        // The id may have passed to a new record of the same name by now.
+        let mine = {
+            let owner = self.ids.get(head.id.as_str()).map_err(wrong)?;
+            owner.is_some_and(|owner| owner.value() == key.0)
+        };
+        if mine {
+            self.ids.remove(head.id.as_str()).map_err(wrong)?;
+        }
+        totals.remove(&head, &forward, detail.exact.len());
+        Ok(OldRecord { key, head, detail })
+    }
+
+    fn phrases_of(&self, key: RecordKey) -> Result<Vec<String>, StoreError> {
+        let bytes = self.spoken.get(key.0).map_err(|e| wrong(self.path, e))?;
+        let place = Place { table: "spoken", key: &key.0 };
+        bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_phrases(place, bytes.value()))
+    }
+
+    fn same_bytes(
+        &self,
+        table: &Table<'_, u64, &'static [u8]>,
+        key: RecordKey,
+        bytes: &[u8],
+    ) -> Result<bool, StoreError> {
+        let before = table.get(key.0).map_err(|e| wrong(self.path, e))?;
+        Ok(before.is_some_and(|before| before.value() == bytes))
+    }
+
+    fn row<T>(
+        &self,
+        name: &'static str,
+        table: &Table<'_, u64, &'static [u8]>,
+        key: RecordKey,
+        decode: fn(Place<'_>, &[u8]) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let bytes = table.get(key.0).map_err(|e| wrong(self.path, e))?;
+        let bytes = bytes.ok_or_else(|| StoreError::corrupt(name, &key.0, "the row is missing"))?;
+        decode(Place { table: name, key: &key.0 }, bytes.value())
+    }
+}
+
+/// Phrases in the order in which they are kept: sorted, each once, none empty.
+fn clean(phrases: &[String]) -> Vec<String> {
+    let mut phrases: Vec<String> = phrases.iter().filter(|p| !p.is_empty()).cloned().collect();
+    phrases.sort_unstable();
+    phrases.dedup();
+    phrases
+}
+
+fn read_file(
+    store: &std::path::Path,
+    table: &Table<'_, &'static str, &'static [u8]>,
+    path: &str,
+) -> Result<Option<FileRow>, StoreError> {
+    let bytes = table.get(path).map_err(|e| wrong(store, e))?;
+    let place = Place { table: "files", key: &path };
+    bytes.map(|bytes| codec::decode_file(place, bytes.value())).transpose()
+}
+
+fn wrong(path: &std::path::Path, error: redb::StorageError) -> StoreError {
+    StoreError::of_redb(path, error)
+}
