@@ -1,0 +1,305 @@
+//! Carrying out a plan: files in parallel, rows in order, one commit.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+use crate::bm25::{self, Writer};
+use crate::clock::Clock;
+use crate::ingest::plan::{Found, Known, Stamp};
+use crate::ingest::{Extent, IndexOptions, IngestError, Progress, Skipped, Work, analyse, note};
+use crate::reader::{self, Tiers};
+use crate::record::Hash;
+use crate::store::{self, Batch, FileRow, NewRecord, NewWord, Note, Put, Snapshot, Store, Totals};
+use crate::trigger;
+
+/// Files are read and analysed this many at a time, so that memory does not grow with the tree.
+const FILES_AT_A_TIME: usize = 64;
+/// A chunk of files ends early when it has this many bytes.
+const BYTES_AT_A_TIME: u64 = 32 << 20;
+
+/// The name of the trigger automaton in the store.
+const AUTOMATON: &str = "base";
+
+/// What was done.
+pub(super) struct Done {
+    pub(super) generation: u64,
+    pub(super) changed: bool,
+    pub(super) n_bytes: u64,
+    pub(super) totals: Totals,
+    pub(super) notes: Vec<Note>,
+    pub(super) skipped: Vec<Skipped>,
+}
+
+/// What the content of a store depends on beside its tree.
+pub(super) fn fingerprint(options: &IndexOptions) -> String {
+    let tiers = match options.reader.tiers {
+        Tiers::Authored => "authored",
+        Tiers::Derived => "derived",
+    };
+    let fields = Hash::of(format!("{:?}", options.reader.fields).as_bytes()).to_string();
+    format!(
+        "reader {} derivation {} analysis {} tiers {tiers} fields {}",
+        reader::VERSION,
+        reader::DERIVE_VERSION,
+        analyse::VERSION,
+        fields.get(..8).unwrap_or_default(),
+    )
+}
+
+/// What a plan needs of a row.
+pub(super) fn known(row: &FileRow) -> Known {
+    // A time that the file system did not tell is like one that changed.
+    let time = |stamp: &store::Stamp| stamp.mtime_nanos.unwrap_or(i128::MAX);
+    Known {
+        path: row.path.clone(),
+        stamp: Stamp {
+            size: row.stamp.size,
+            mtime: time(&row.stamp),
+            sidecar: row.sidecar.as_ref().map(|stamp| (stamp.size, time(stamp))),
+        },
+        read_at: i128::try_from(row.indexed_at.as_nanos()).unwrap_or(i128::MAX),
+    }
+}
+
+/// A file on its way into the store.
+struct ReadFile {
+    row: FileRow,
+    records: Vec<NewRecord>,
+    terms: Vec<Vec<String>>,
+    words: Vec<NewWord>,
+}
+
+/// What became of a file of the plan.
+enum Outcome {
+    /// It was read.
+    Read(Box<ReadFile>),
+    /// Its bytes are what the store has; only its times are new.
+    Same(Box<FileRow>),
+    /// It could not be read.
+    Failed(Skipped),
+    /// It is gone since it was listed.
+    Gone(String),
+}
+
+#[expect(clippy::too_many_arguments, reason = "one call, all of it needed, none of it a group")]
+pub(super) fn apply(
+    root: &Path,
+    store: &Store,
+    mut batch: Batch<'_>,
+    snapshot: &Snapshot,
+    work: &Work,
+    options: &IndexOptions,
+    clock: &dyn Clock,
+    progress: &dyn Progress,
+) -> Result<Done, IngestError> {
+    let mut lexical = Writer::open(&store.segments_dir(), batch.lexical_meta()?.as_deref())?;
+    let mut done = Done {
+        generation: 0,
+        changed: false,
+        n_bytes: 0,
+        totals: Totals::default(),
+        notes: Vec::new(),
+        skipped: Vec::new(),
+    };
+    let mut phrases_changed = false;
+
+    for path in &work.plan.remove {
+        let removed = batch.remove_file(path)?;
+        phrases_changed |= !removed.is_empty();
+        for record in removed {
+            lexical.remove(record.key.0)?;
+        }
+    }
+
+    let threads = rayon::ThreadPoolBuilder::new()
+        .num_threads(usize::from(options.threads.unwrap_or(0)))
+        .build()
+        .map_err(|error| IngestError::Threads {
+            threads: options.threads.unwrap_or(0),
+            source: error.into(),
+        })?;
+    let total = work.plan.read.len() as u64;
+    let mut n_done = 0;
+    // An equal hash spares the analysis, unless the analysis itself is what changed.
+    let reread = options.extent == Extent::Full || work.rebuilt_because.is_some();
+    for chunk in chunks(&work.plan.read) {
+        let now = clock.now();
+        let known: Vec<Option<FileRow>> =
+            chunk.iter().map(|file| snapshot.file(&file.entry.path)).collect::<Result<_, _>>()?;
+        let outcomes: Vec<Outcome> = threads.install(|| {
+            chunk
+                .par_iter()
+                .zip(known)
+                .map(|(file, known)| {
+                    let known = known.filter(|_| !reread);
+                    read(root, file, known, options, now)
+                })
+                .collect()
+        });
+        for outcome in outcomes {
+            n_done += 1;
+            match outcome {
+                Outcome::Read(file) => {
+                    done.n_bytes += file.row.stamp.size;
+                    let put = batch.put_file(&file.row, &file.records)?;
+                    phrases_changed |= !put.added.is_empty() || !put.removed.is_empty();
+                    move_terms(&mut lexical, &put, &file)?;
+                    batch.learn(&file.words)?;
+                    done.notes.extend(conflicts(&put));
+                    done.notes.extend(file.row.notes);
+                }
+                Outcome::Same(row) => batch.touch_file(&row)?,
+                Outcome::Failed(skipped) => done.skipped.push(skipped),
+                Outcome::Gone(path) => {
+                    for record in batch.remove_file(&path)? {
+                        phrases_changed = true;
+                        lexical.remove(record.key.0)?;
+                    }
+                }
+            }
+        }
+        progress.files(n_done, total);
+    }
+
+    if phrases_changed || snapshot.automaton(AUTOMATON)?.is_none() {
+        let phrases = batch.phrases()?;
+        let automaton = trigger::build(phrases.iter().map(|(phrase, _)| phrase.as_str()))?;
+        batch.set_automaton(AUTOMATON, Some(&automaton))?;
+    }
+    batch.set_fingerprint(&fingerprint(options))?;
+    batch.set_root(&stored_root(root, store.dir()))?;
+    batch.set_indexed_at(clock.now())?;
+    done.totals = *batch.totals();
+    let before = batch.lexical_meta()?;
+    let meta = lexical.finish()?;
+    let committed = batch.commit(&meta)?;
+    done.generation = committed.generation;
+    done.changed = committed.changed;
+    // Readers that opened the state before this commit may still want its files.
+    let live: Vec<&[u8]> = std::iter::once(meta.as_slice()).chain(before.as_deref()).collect();
+    bm25::sweep(&store.segments_dir(), &live)?;
+    Ok(done)
+}
+
+/// Splits the files so that no chunk holds too many, or too many bytes.
+fn chunks(files: &[Found]) -> Vec<&[Found]> {
+    let mut chunks = Vec::new();
+    let mut rest = files;
+    while !rest.is_empty() {
+        let mut bytes = 0;
+        let n = rest
+            .iter()
+            .take(FILES_AT_A_TIME)
+            .take_while(|file| {
+                let fits = bytes < BYTES_AT_A_TIME;
+                bytes += file.entry.size;
+                fits
+            })
+            .count();
+        let (chunk, tail) = rest.split_at(n.max(1));
+        chunks.push(chunk);
+        rest = tail;
+    }
+    chunks
+}
+
+fn read(
+    root: &Path,
+    file: &Found,
+    known: Option<FileRow>,
+    options: &IndexOptions,
+    now: Duration,
+) -> Outcome {
+    let path = &file.entry.path;
+    let bytes = match std::fs::read(root.join(path)) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Outcome::Gone(path.clone());
+        }
+        Err(error) => {
+            return Outcome::Failed(Skipped { path: path.clone(), reason: error.to_string() });
+        }
+    };
+    // A sidecar that went away since the listing is a file without one.
+    let sidecar = file
+        .sidecar
+        .as_ref()
+        .and_then(|entry| Some((entry, std::fs::read(root.join(&entry.path)).ok()?)));
+    let stamp = |entry: &crate::ingest::Entry, bytes: &[u8]| store::Stamp {
+        size: entry.size,
+        mtime_nanos: Some(entry.mtime),
+        hash: Hash::of(bytes),
+    };
+    let mut row = FileRow {
+        path: path.clone(),
+        stamp: stamp(&file.entry, &bytes),
+        sidecar: sidecar.as_ref().map(|(entry, bytes)| stamp(entry, bytes)),
+        reader_version: reader::VERSION,
+        keys: Vec::new(),
+        notes: Vec::new(),
+        indexed_at: now,
+    };
+    if let Some(known) = known
+        && known.stamp.hash == row.stamp.hash
+        && known.sidecar.map(|stamp| stamp.hash) == row.sidecar.map(|stamp| stamp.hash)
+    {
+        return Outcome::Same(Box::new(FileRow { keys: known.keys, notes: known.notes, ..row }));
+    }
+    let input = reader::Input {
+        path,
+        bytes: &bytes,
+        sidecar: sidecar
+            .as_ref()
+            .map(|(entry, bytes)| reader::Sidecar { path: &entry.path, bytes }),
+    };
+    let document = reader::read(&input, &options.reader);
+    row.notes = document.diagnostics.into_iter().map(note).collect();
+    let records: Vec<NewRecord> = document.records.iter().map(analyse::stored).collect();
+    let terms: Vec<Vec<String>> =
+        records.iter().map(|record| analyse::indexed_terms(&record.head, &record.detail)).collect();
+    let words = terms.iter().flat_map(|terms| analyse::words(terms)).collect();
+    Outcome::Read(Box::new(ReadFile { row, records, terms, words }))
+}
+
+fn move_terms(lexical: &mut Writer, put: &Put, file: &ReadFile) -> Result<(), IngestError> {
+    for record in &put.removed {
+        lexical.remove(record.key.0)?;
+    }
+    for &(at, key) in &put.added {
+        let (Some(record), Some(terms)) = (file.records.get(at), file.terms.get(at)) else {
+            continue;
+        };
+        lexical.add(&bm25::Document {
+            key: key.0,
+            file: crate::text::number(&record.head.path),
+            kind: record.head.kind as u64,
+            scope: crate::text::number(&record.head.scope),
+            terms,
+        })?;
+    }
+    Ok(())
+}
+
+fn conflicts(put: &Put) -> impl Iterator<Item = Note> + '_ {
+    put.conflicts.iter().map(|conflict| Note {
+        path: conflict.loser.clone(),
+        line: 0,
+        column: 0,
+        message: format!("the id {} already names a record of {}", conflict.id, conflict.winner),
+        help: "rename one of the two".into(),
+        severity: 2,
+    })
+}
+
+/// The root as the store keeps it: relative to the store where that is possible, so that a tree can be
+/// moved together with its store.
+fn stored_root(root: &Path, store: &Path) -> String {
+    let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (root, store) = (absolute(root), absolute(store));
+    match store.parent() {
+        Some(parent) if parent == root => "..".to_owned(),
+        _ => root.to_string_lossy().into_owned(),
+    }
+}

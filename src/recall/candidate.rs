@@ -1,0 +1,123 @@
+//! Which records may answer a question at all: those with its words and those it calls by name.
+
+use std::collections::BTreeMap;
+
+use crate::bm25::{QueryTerm, Stats};
+use crate::recall::lexicon::Role;
+use crate::recall::query::QueryWord;
+use crate::recall::{Filter, Handles, Query, RecallError, TriggerMatch, rank};
+use crate::store::RecordKey;
+use crate::text::Language;
+use crate::trigger::How;
+
+/// How many records the words alone bring in. Nine of ten right records are among the first fifty.
+const N_CANDIDATES: usize = 200;
+/// The most records that one trigger phrase brings in: one that names more of them names none.
+const MAX_RECORDS_OF_A_PHRASE: usize = 50;
+
+/// The candidates of a question.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The records, with the trigger phrases of theirs that stand in the question.
+    pub(crate) candidates: BTreeMap<RecordKey, Vec<TriggerMatch>>,
+    /// The words of the question as the store knows them, in the order of the question.
+    pub(crate) words: Vec<IndexedWord>,
+    /// Whether the question has no word of a topic.
+    pub(crate) only_filler: bool,
+    /// How many records share a word with the question.
+    pub(crate) n_matched: u64,
+}
+
+/// A word of a question as the store knows it.
+#[derive(Debug, Clone)]
+pub(crate) struct IndexedWord {
+    pub(crate) word: QueryWord,
+    /// The terms under which records have it.
+    pub(crate) variants: Vec<String>,
+    /// How many live records have it.
+    pub(crate) n_records: u64,
+}
+
+/// Finds the candidates of a question.
+pub(crate) fn find(
+    handles: Handles<'_>,
+    query: &Query,
+    filter: &Filter,
+) -> Result<Found, RecallError> {
+    let totals = handles.snapshot.totals();
+    let languages: Vec<Language> =
+        Language::ALL.into_iter().filter(|&language| totals.of_language(language) > 0).collect();
+    let mut words: Vec<IndexedWord> = Vec::new();
+    for word in query.words() {
+        let variants = word.variants(&languages);
+        // Forms of one word are one word.
+        match words.iter_mut().find(|known| known.variants == variants) {
+            Some(known) => known.word.merge(word),
+            None => words.push(IndexedWord { word: word.clone(), variants, n_records: 0 }),
+        }
+    }
+    let only_filler = words.iter().all(|word| Role::of(&word.word.text) != Role::Topic);
+    let terms: Vec<QueryTerm> = words
+        .iter()
+        .map(|word| QueryTerm {
+            variants: word.variants.clone(),
+            weight: narrowed(rank::query_weight(&word.word, only_filler)),
+        })
+        .collect();
+    let stats = Stats { n_docs: totals.n_records, total_len: totals.all_terms() };
+    let accepts = filter.prepare(handles.snapshot)?;
+    let found = handles.lexical.search(&terms, &stats, &accepts, N_CANDIDATES)?;
+    let mut candidates: BTreeMap<RecordKey, Vec<TriggerMatch>> =
+        found.hits.iter().map(|hit| (RecordKey(hit.key), Vec::new())).collect();
+
+    let mut failed = None;
+    let matches = handles.triggers.scan_live(query.phrase(), |phrase| {
+        handles.snapshot.phrase_keys(phrase).map_or_else(
+            |error| {
+                failed = Some(error);
+                false
+            },
+            |keys| !keys.is_empty(),
+        )
+    });
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    for found in matches {
+        let keys = handles.snapshot.phrase_keys(&found.phrase)?;
+        if keys.len() > MAX_RECORDS_OF_A_PHRASE {
+            continue;
+        }
+        for key in keys {
+            let head = handles.snapshot.head(key)?;
+            if head.is_some_and(|head| filter.accepts(&head)) {
+                candidates
+                    .entry(key)
+                    .or_default()
+                    .push(TriggerMatch { phrase: found.phrase.clone(), how: name(found.how) });
+            }
+        }
+    }
+    for (word, n_records) in words.iter_mut().zip(found.df) {
+        word.n_records = n_records;
+    }
+    let n_matched = found.n_matched.max(candidates.len() as u64);
+    Ok(Found { candidates, words, only_filler, n_matched })
+}
+
+fn name(how: How) -> String {
+    match how {
+        How::Exact => "exact".to_owned(),
+        How::Prefix => "prefix".to_owned(),
+        How::Fuzzy { distance } => format!("fuzzy {distance}"),
+    }
+}
+
+/// A weight as the lexical index takes it.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a weight is a small number; its last bits say nothing"
+)]
+fn narrowed(weight: f64) -> f32 {
+    weight as f32
+}

@@ -1,0 +1,265 @@
+//! From a question to the records that answer it: pure over one snapshot of the store and its two
+//! indexes. Not here: how files become records (`ingest`), and who is asking (`engine`).
+//!
+//! The stages, each of which returns its results together with their reasons:
+//! [`Query::parse`] → candidates (`candidate`) → features and their sum (`rank`) → disclosure under
+//! the budget (`disclose`) → text (`render`).
+
+mod answer;
+mod budget;
+mod candidate;
+mod disclose;
+mod error;
+mod explain;
+mod filter;
+mod lexicon;
+mod query;
+mod rank;
+mod render;
+
+use std::path::Path;
+
+pub use answer::{Answer, Hit, Omitted, SourceState, Why};
+pub use budget::Budget;
+pub use disclose::{Depth, Disclosure, Price, Wish, disclose, smallest};
+pub use error::RecallError;
+pub use explain::{Explanation, Feature, TermMatch, TriggerMatch};
+pub use filter::Filter;
+pub use query::Query;
+pub use render::{Format, SCHEMA_VERSION};
+
+use crate::bm25::Index;
+use crate::record::{RecordId, Tier};
+use crate::store::{Head, RecordKey, Selection, Snapshot};
+use crate::text;
+use crate::trigger::Triggers;
+
+/// One committed state of a store: its rows and the two indexes that belong to them.
+#[derive(Debug, Clone, Copy)]
+pub struct Handles<'a> {
+    /// The rows.
+    pub snapshot: &'a Snapshot,
+    /// The words.
+    pub lexical: &'a Index,
+    /// The trigger phrases.
+    pub triggers: &'a Triggers<'a>,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The question.
+    pub query: Query,
+    /// At most this many records.
+    pub n_records: u32,
+    /// The most tokens the rendered answer may cost.
+    pub budget: Budget,
+    /// How deep to look.
+    pub wish: Wish,
+    /// Which part of the store.
+    pub filter: Filter,
+    /// The format that the answer is made for.
+    pub format: Format,
+    /// Whether a question that no record answers well enough gets no answer.
+    pub floor: Floor,
+}
+
+/// What is done about a question that no record answers well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Floor {
+    /// It has no answer.
+    Refuse,
+    /// It is answered all the same: for measurements of the ranking alone.
+    Ignore,
+}
+
+/// A candidate with its final score, in the order of the answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Ranked {
+    pub(crate) key: RecordKey,
+    pub(crate) head: Head,
+    pub(crate) why: Why,
+    pub(crate) explanation: Explanation,
+}
+
+/// All candidates of a question in their final order: the answer before it is cut to a budget.
+#[derive(Debug, Clone)]
+pub struct Ranking {
+    /// Best first.
+    ranked: Vec<Ranked>,
+    /// How many records share a word with the question.
+    n_matched: u64,
+}
+
+impl Ranking {
+    /// The candidates with their scores, best first.
+    pub fn hits(&self) -> impl Iterator<Item = (&RecordId, &Explanation)> {
+        self.ranked.iter().map(|hit| (&hit.head.id, &hit.explanation))
+    }
+
+    /// How many candidates there are.
+    pub fn n_candidates(&self) -> usize {
+        self.ranked.len()
+    }
+
+    /// Whether the best candidate is good enough to be an answer.
+    pub fn has_match(&self) -> bool {
+        self.ranked.first().is_some_and(rank::is_answer)
+    }
+}
+
+/// Ranks the records for a question, from one state of a store.
+///
+/// Equal stores rank alike: the order is that of the score and then of the id, and the score depends on
+/// the live records and the question alone.
+///
+/// # Errors
+/// Errors of the store and its indexes.
+pub fn rank(handles: Handles<'_>, query: &Query, filter: &Filter) -> Result<Ranking, RecallError> {
+    let mut found = candidate::find(handles, query, filter)?;
+    let ranked = rank::rank(handles, query, &mut found)?;
+    Ok(Ranking { ranked, n_matched: found.n_matched })
+}
+
+/// Answers a question from one state of a store: its ranking, disclosed under the budget.
+///
+/// Equal stores answer in equal bytes. An answer without results means that nothing is above the
+/// floor. `state_of` looks at the source of a shown record.
+///
+/// # Errors
+/// [`RecallError::BudgetTooSmall`], and errors of the store and its indexes.
+pub fn recall(
+    handles: Handles<'_>,
+    request: &Request,
+    state_of: &dyn Fn(&Head) -> Result<SourceState, RecallError>,
+) -> Result<Answer, RecallError> {
+    let ranking = rank(handles, &request.query, &request.filter)?;
+    answer(handles.snapshot, request, &ranking, state_of)
+}
+
+/// Discloses a ranking under the budget of a request.
+///
+/// # Errors
+/// Those of [`recall`].
+pub fn answer(
+    snapshot: &Snapshot,
+    request: &Request,
+    ranking: &Ranking,
+    state_of: &dyn Fn(&Head) -> Result<SourceState, RecallError>,
+) -> Result<Answer, RecallError> {
+    let Ranking { ranked, n_matched } = ranking;
+    let n_wanted = request.n_records as usize;
+    let accepted = match request.floor {
+        Floor::Ignore => true,
+        Floor::Refuse => ranking.has_match(),
+    };
+    let mut answer = Answer {
+        query: request.query.text().to_owned(),
+        budget: request.budget,
+        tokens_used: 0,
+        total: *n_matched,
+        results: Vec::new(),
+        omitted: Omitted::default(),
+    };
+    if !accepted {
+        return Ok(answer);
+    }
+    let wanted = ranked.get(..n_wanted.min(ranked.len())).unwrap_or_default();
+    let tag = request.query.tag();
+    let prices: Vec<Price> =
+        wanted.iter().map(|hit| request.format.price(&hit.head, tag)).collect();
+    let base = request.format.base_cost(&answer.query, tag);
+    let Some(disclosure) = disclose(&prices, request.wish, base, request.budget) else {
+        return match prices.first() {
+            Some(first) => {
+                Err(RecallError::too_small(request.budget, smallest(first, request.wish, base)))
+            }
+            None => Ok(answer),
+        };
+    };
+    answer.tokens_used = disclosure.tokens;
+    answer.omitted.n_past_limit = n_matched.saturating_sub(wanted.len() as u64);
+    for ((hit, depth), rank) in wanted.iter().zip(&disclosure.depths).zip(1..) {
+        match depth {
+            Depth::Nothing => answer.omitted.n_unlisted += 1,
+            Depth::Name => answer.omitted.ids.push(hit.head.id.clone()),
+            Depth::Cut { .. } | Depth::Whole(_) => {
+                let state = state_of(&hit.head)?;
+                answer.results.push(shown(snapshot, hit, *depth, rank, state)?);
+            }
+        }
+    }
+    Ok(answer)
+}
+
+/// Reads what is disclosed of a record, and nothing more.
+fn shown(
+    snapshot: &Snapshot,
+    hit: &Ranked,
+    depth: Depth,
+    rank: u32,
+    source: SourceState,
+) -> Result<Hit, RecallError> {
+    let head = &hit.head;
+    let (tier, text) = match depth {
+        Depth::Whole(Tier::Detail) => {
+            let selection = match hit.why {
+                Why::Trigger => Selection::by_trigger(hit.key, head),
+                Why::Words => Selection::by_lexical(hit.key, head),
+            };
+            let detail = snapshot.detail(&selection)?;
+            (Tier::Detail, detail.map(|detail| detail.shown()).unwrap_or_default())
+        }
+        Depth::Whole(Tier::Summary) => (Tier::Summary, head.summary.text.clone()),
+        Depth::Whole(_) => (Tier::Description, head.description.text.clone()),
+        Depth::Cut { bytes } => (Tier::Description, cut(&head.description.text, bytes as usize)),
+        Depth::Nothing | Depth::Name => (Tier::Description, String::new()),
+    };
+    Ok(Hit {
+        rank,
+        id: head.id.clone(),
+        path: head.path.clone(),
+        lines: head.span.lines,
+        kind: head.kind,
+        title: head.title.clone(),
+        tier,
+        complete: tier == Tier::Detail,
+        score: hit.explanation.score,
+        why: hit.why,
+        text,
+        detail_tokens: head.cost(Tier::Detail).text,
+        source,
+        explanation: hit.explanation.clone(),
+    })
+}
+
+/// Returns the first words of a text that have at most `max_bytes` even as a JSON string, marked as
+/// cut.
+fn cut(text: &str, max_bytes: usize) -> String {
+    let mut n_bytes = 0;
+    let end = text.char_indices().find(|&(_, c)| {
+        // Escaped, a control character has up to six bytes, a quote and a backslash two.
+        n_bytes += if c.is_ascii_control() {
+            6
+        } else {
+            c.len_utf8() + usize::from(matches!(c, '"' | '\\'))
+        };
+        n_bytes > max_bytes
+    });
+    let head = text.get(..end.map_or(text.len(), |(at, _)| at)).unwrap_or_default();
+    let at_word = head.rfind(char::is_whitespace).and_then(|end| head.get(..end)).unwrap_or(head);
+    format!("{} ...", at_word.trim_end())
+}
+
+/// Returns a number for the path of a file: what the lexical index keeps of it.
+pub(crate) fn file_number(path: &str) -> u64 {
+    text::number(path)
+}
+
+/// The root of the tree that a store was made from: relative roots are relative to the store.
+pub fn root_of(store: &Path, root: &str) -> std::path::PathBuf {
+    store.join(root)
+}
+
+#[cfg(test)]
+mod tests;
