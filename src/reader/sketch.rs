@@ -1,0 +1,47 @@
+//! What a record's text looks like to derivation: its prose, names and commands, whatever the format.
+
+/// The most texts of one sort that a sketch keeps; what comes later adds nothing to short tiers.
+const MAX_TEXTS: usize = 24;
+/// The most bytes of one text that a sketch keeps.
+const MAX_BYTES: usize = 2_000;
+
+/// The pieces of a text that tiers are derived from, each sort in the order of the text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Sketch {
+    /// Paragraphs of running text.
+    pub prose: Vec<String>,
+    /// Items of lists, rows of tables, quotes: used where there is no prose.
+    pub asides: Vec<String>,
+    /// Code inside lines: commands, identifiers, messages.
+    pub code: Vec<String>,
+    /// Terms that a paragraph or item begins with, in bold.
+    pub terms: Vec<String>,
+    /// Lines of the first block of code.
+    pub commands: Vec<String>,
+}
+
+impl Sketch {
+    /// Adds a text to one of the lists, unless it is empty or the list is full.
+    pub(super) fn push(list: &mut Vec<String>, text: &str) {
+        let text = text.trim();
+        if !text.is_empty() && list.len() < MAX_TEXTS {
+            list.push(head(text, MAX_BYTES).to_owned());
+        }
+    }
+
+    /// Adds the pieces of a text that follows this one.
+    pub(super) fn append(&mut self, next: Self) {
+        self.prose.extend(next.prose);
+        self.asides.extend(next.asides);
+        self.code.extend(next.code);
+        self.terms.extend(next.terms);
+        if self.commands.is_empty() {
+            self.commands = next.commands;
+        }
+    }
+}
+
+/// The longest start of a text that has at most `max_bytes` bytes, cut between characters.
+pub(super) fn head(text: &str, max_bytes: usize) -> &str {
+    text.get(..text.floor_char_boundary(max_bytes)).unwrap_or(text)
+}
