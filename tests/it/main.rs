@@ -1,0 +1,34 @@
+//! The one integration binary: everything that is tested from outside, one module a question.
+//!
+//! Modules carry `#[cfg(test)]`, so that the lints know test code when they see it.
+
+/// Does an answer never cost more than its budget, in any format?
+#[cfg(test)]
+mod budget;
+/// Do the commands keep their contract: what they print, where, and with which exit code?
+#[cfg(test)]
+mod cli;
+/// Do equal trees give equal answers, whatever their history?
+#[cfg(test)]
+mod determinism;
+/// Is nothing of a record shown that was not selected and paid for?
+#[cfg(test)]
+mod disclosure;
+/// Does `psos eval` measure what it says, and refuse what it cannot measure?
+#[cfg(test)]
+mod eval;
+/// Does the shipped tree answer everyday questions with the right record first?
+#[cfg(test)]
+mod guide;
+/// A place to run psos in: a folder of its own, an empty environment.
+#[cfg(test)]
+mod harness;
+/// Do we accept the licences of all packages that psos is built from?
+#[cfg(test)]
+mod licence;
+/// Does the JSON that psos prints look as its schema says, key by key?
+#[cfg(test)]
+mod schema;
+/// Does the source keep to its own rules: who names whom, and is every table described?
+#[cfg(test)]
+mod tidy;
