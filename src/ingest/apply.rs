@@ -11,7 +11,9 @@ use crate::ingest::plan::{Found, Known, Stamp};
 use crate::ingest::{Extent, IndexOptions, IngestError, Progress, Skipped, Work, analyse, note};
 use crate::reader::{self, Tiers};
 use crate::record::Hash;
-use crate::store::{self, Batch, FileRow, NewRecord, NewWord, Note, Put, Snapshot, Store, Totals};
+use crate::store::{
+    self, Batch, FileRow, NewRecord, NewWord, Note, Put, Snapshot, Store, StoreError, Totals,
+};
 use crate::trigger;
 
 /// Files are read and analysed this many at a time, so that memory does not grow with the tree.
@@ -172,15 +174,29 @@ pub(super) fn apply(
     batch.set_root(&stored_root(root, store.dir()))?;
     batch.set_indexed_at(clock.now())?;
     done.totals = *batch.totals();
-    let before = batch.lexical_meta()?;
     let meta = lexical.finish()?;
     let committed = batch.commit(&meta)?;
     done.generation = committed.generation;
     done.changed = committed.changed;
-    // Readers that opened the state before this commit may still want its files.
-    let live: Vec<&[u8]> = std::iter::once(meta.as_slice()).chain(before.as_deref()).collect();
-    bm25::sweep(&store.segments_dir(), &live)?;
+    sweep(store)?;
     Ok(done)
+}
+
+/// Removes segment files that neither the last state nor the one before it names; readers that opened
+/// that one may still want its files.
+///
+/// Only under the write lock: another writer may have written files that no state names yet. When there
+/// is one, it sweeps.
+fn sweep(store: &Store) -> Result<(), IngestError> {
+    let batch = match store.begin(Duration::ZERO) {
+        Ok(batch) => batch,
+        Err(StoreError::Busy { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let metas = [batch.lexical_meta()?, batch.lexical_meta_before()?];
+    let live: Vec<&[u8]> = metas.iter().flatten().map(Vec::as_slice).collect();
+    bm25::sweep(&store.segments_dir(), &live)?;
+    Ok(())
 }
 
 /// Splits the files so that no chunk holds too many, or too many bytes.

@@ -82,7 +82,7 @@ pub(super) fn decode_detail(place: Place<'_>, bytes: &[u8]) -> Result<Detail, St
 }
 
 /// Version, number of trigger lists and the length of each, the lengths of the five other fields,
-/// then all fingerprints in this order, four bytes each, and to the end the forms, two bytes each.
+/// the number of forms, then all fingerprints in this order, four bytes each, and the forms, two bytes each.
 pub(super) fn encode_forward(forward: &Forward) -> Vec<u8> {
     let others = others(forward);
     let n: usize = forward.triggers.iter().chain(others).map(Vec::len).sum();
@@ -92,6 +92,7 @@ pub(super) fn encode_forward(forward: &Forward) -> Vec<u8> {
     for terms in forward.triggers.iter().chain(others) {
         put_varint(&mut bytes, terms.len() as u64);
     }
+    put_varint(&mut bytes, forward.forms.len() as u64);
     for terms in forward.triggers.iter().chain(others) {
         for term in terms {
             bytes.extend_from_slice(&term.to_le_bytes());
@@ -471,6 +472,7 @@ fn read_forward(bytes: &[u8]) -> Decoded<Forward> {
     for length in &mut lengths {
         *length = take_varint(&mut input)?;
     }
+    let n_forms = take_varint(&mut input)?;
     let mut triggers = Vec::with_capacity(trigger_lengths.len());
     for length in trigger_lengths {
         triggers.push(take_terms(&mut input, length)?);
@@ -483,14 +485,17 @@ fn read_forward(bytes: &[u8]) -> Decoded<Forward> {
         description: take_terms(&mut input, description)?,
         summary: take_terms(&mut input, summary)?,
         detail: take_terms(&mut input, detail)?,
-        forms: take_forms(input)?,
+        forms: take_forms(input, n_forms)?,
     };
     Ok(forward)
 }
 
-fn take_forms(input: &[u8]) -> Decoded<Vec<u16>> {
+fn take_forms(input: &[u8], n: u64) -> Decoded<Vec<u16>> {
     let (forms, rest) = input.as_chunks::<2>();
     nothing_left(rest)?;
+    if forms.len() as u64 != n {
+        return Err(format!("{} forms instead of {n}", forms.len()));
+    }
     Ok(forms.iter().map(|form| u16::from_le_bytes(*form)).collect())
 }
 

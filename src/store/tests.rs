@@ -172,8 +172,8 @@ fn the_bytes_of_a_forward_row() {
     check_bytes(
         &bytes,
         &expect![[r"
-        01 03 01 00 02 01 00 01 01 02 01 00 00 00 ff ff ff ff 03 00 00 00 04 00
-        00 00 05 00 00 00 06 00 00 00 07 00 00 00 08 00 00 00 09 00 cd ab
+        01 03 01 00 02 01 00 01 01 02 02 01 00 00 00 ff ff ff ff 03 00 00 00 04
+        00 00 00 05 00 00 00 06 00 00 00 07 00 00 00 08 00 00 00 09 00 cd ab
     "]],
     );
     assert_eq!(codec::decode_forward(PLACE, &bytes).unwrap(), forward);
@@ -940,7 +940,7 @@ fn a_dump_reads_like_the_content() {
     put(&mut batch, &file("a"), &[record("a", "x", "one")]);
     batch.commit(b"m").unwrap();
     expect![[r#"
-        {"breadcrumb":["Guide"],"bytes":[0,3],"children":[],"costs":[[3,4],[4,5],[5,6],[2,3]],"description":["derived","On x."],"detail":"one","forward":"d60fb97f4d8fe87a5b3f34b921ca99a60697421fa4e0d8120925f00bff58e715","hash":"d33fb48ab5adff269ae172b29a6913ff04f6f266207a7a8e976f2ecd571d4492","hidden":[],"kind":"section","language":"english","lines":[1,2],"path":"a","record":"a#x","scope":"","summary":["authored","one"],"title":"x","triggers":[["authored","do x"]]}
+        {"breadcrumb":["Guide"],"bytes":[0,3],"children":[],"costs":[[3,4],[4,5],[5,6],[2,3]],"description":["derived","On x."],"detail":"one","forward":"d5a06c6df8918de45c82f2472544c2bb9c70ed4d4eef462a715b950d97e00a1e","hash":"d33fb48ab5adff269ae172b29a6913ff04f6f266207a7a8e976f2ecd571d4492","hidden":[],"kind":"section","language":"english","lines":[1,2],"path":"a","record":"a#x","scope":"","summary":["authored","one"],"title":"x","triggers":[["authored","do x"]]}
         {"content":{"hash":"17762fddd969a453925d65717ac3eea21320b66b54342fde15128d6caf21215f","size":9},"file":"a","n_records":1,"notes":[],"reader_version":1,"sidecar":null}
         {"ids":["a#x"],"phrase":"do x"}
         {"fingerprint":""}
