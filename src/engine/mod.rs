@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::ingest::{self, IndexOptions, IndexPreview, IndexReport, Progress};
 use crate::recall::{
     Answer, Filter, Handles, Query, Ranking, RecallError, Request, SourceState, answer, rank,
-    recall, root_of,
+    root_of,
 };
 use crate::record::{Kind, Lines, Origin, RecordId, Tier};
 use crate::store::{Detail, Head, Problem, Selection, Snapshot, Store, StoreError, Totals};
@@ -173,20 +173,15 @@ impl Engine {
     /// Answers a question.
     ///
     /// # Errors
-    /// Those of [`recall`].
+    /// Those of [`rank`] and [`answer`].
     pub fn recall(&self, request: &Request) -> Result<Answer, EngineError> {
-        let (snapshot, loaded) = self.state()?;
-        let root = root_of(self.store.dir(), &snapshot.root()?);
-        let handles =
-            Handles { snapshot: &snapshot, lexical: &loaded.lexical, triggers: &loaded.triggers };
-        let state_of = |head: &Head| Ok(source_state(&snapshot, &root, &head.path)?);
-        Ok(recall(handles, request, &state_of)?)
+        Ok(self.rank_and_recall(request)?.1)
     }
 
     /// Ranks the records for a question and answers it: for measurements, which need both.
     ///
     /// # Errors
-    /// Those of [`recall`].
+    /// Those of [`rank`] and [`answer`].
     pub fn rank_and_recall(&self, request: &Request) -> Result<(Ranking, Answer), EngineError> {
         let (ranking, mut answers) =
             self.rank_and_answer(&request.query, &request.filter, std::slice::from_ref(request))?;

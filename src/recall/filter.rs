@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::bm25::DocInfo;
-use crate::recall::{RecallError, file_number};
+use crate::recall::RecallError;
 use crate::record::Kind;
 use crate::store::{Head, Snapshot};
 use crate::text;
@@ -79,7 +79,7 @@ impl Filter {
                 for path in snapshot.paths()? {
                     let path = path?;
                     if glob.is_match(&path) {
-                        files.insert(file_number(&path));
+                        files.insert(text::number(&path));
                     }
                 }
                 Some(files)

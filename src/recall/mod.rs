@@ -31,7 +31,6 @@ pub use render::{Format, SCHEMA_VERSION};
 use crate::bm25::Index;
 use crate::record::{RecordId, Tier};
 use crate::store::{Head, RecordKey, Selection, Snapshot};
-use crate::text;
 use crate::trigger::Triggers;
 
 /// One committed state of a store: its rows and the two indexes that belong to them.
@@ -121,26 +120,13 @@ pub fn rank(handles: Handles<'_>, query: &Query, filter: &Filter) -> Result<Rank
     Ok(Ranking { ranked, n_matched: found.n_matched })
 }
 
-/// Answers a question from one state of a store: its ranking, disclosed under the budget.
+/// Answers a question from its ranking, disclosed under the budget of a request.
 ///
 /// Equal stores answer in equal bytes. An answer without results means that nothing is above the
 /// floor. `state_of` looks at the source of a shown record.
 ///
 /// # Errors
-/// [`RecallError::BudgetTooSmall`], and errors of the store and its indexes.
-pub fn recall(
-    handles: Handles<'_>,
-    request: &Request,
-    state_of: &dyn Fn(&Head) -> Result<SourceState, RecallError>,
-) -> Result<Answer, RecallError> {
-    let ranking = rank(handles, &request.query, &request.filter)?;
-    answer(handles.snapshot, request, &ranking, state_of)
-}
-
-/// Discloses a ranking under the budget of a request.
-///
-/// # Errors
-/// Those of [`recall`].
+/// [`RecallError::BudgetTooSmall`], and errors of the store.
 pub fn answer(
     snapshot: &Snapshot,
     request: &Request,
@@ -249,11 +235,6 @@ fn cut(text: &str, max_bytes: usize) -> String {
     let head = text.get(..end.map_or(text.len(), |(at, _)| at)).unwrap_or_default();
     let at_word = head.rfind(char::is_whitespace).and_then(|end| head.get(..end)).unwrap_or(head);
     format!("{} ...", at_word.trim_end())
-}
-
-/// Returns a number for the path of a file: what the lexical index keeps of it.
-pub(crate) fn file_number(path: &str) -> u64 {
-    text::number(path)
 }
 
 /// The root of the tree that a store was made from: relative roots are relative to the store.

@@ -105,18 +105,6 @@ impl Record {
     pub fn indexed(&self) -> String {
         indexed(self.shown())
     }
-
-    /// Returns the text of a tier as it is shown: triggers one a line, the detail as [`Record::shown`].
-    pub fn tier_text(&self, tier: Tier) -> String {
-        match tier {
-            Tier::Trigger => {
-                self.triggers.iter().map(|t| t.phrase.as_str()).collect::<Vec<_>>().join("\n")
-            }
-            Tier::Description => self.description.text.clone(),
-            Tier::Summary => self.summary.text.clone(),
-            Tier::Detail => self.shown(),
-        }
-    }
 }
 
 /// Returns what of a shown text is indexed: all but encoded bytes and minified code.
