@@ -22,12 +22,12 @@ import numpy
 from scipy.optimize import minimize
 
 NAMES = [
-    "title-covered", "trigger-covered", "proximity", "adjacent", "identifiers", "longer", "length", "breadcrumb",
-    "description", "bm25-plain", "bm25", "early", "window", "synonyms", "synonyms-tiers", "coverage",
-    "coverage-tiers", "like", "like-bm25", "like-triggers", "like-title", "title-of-used", "trigger-phrase",
-    "same-form",
+    "trigger-covered", "proximity", "adjacent", "longer", "length", "breadcrumb", "description",
+    "bm25-plain", "early", "synonyms", "synonyms-tiers", "coverage", "coverage-tiers", "like", "like-bm25",
+    "like-triggers", "like-title", "title-of-used", "trigger-phrase", "same-form", "quoted", "rarest",
+    "lead", "paraphrase", "paraphrase-tiers",
 ]
-FREE = {"longer", "length"}
+FREE = {"longer", "length", "lead"}
 NEGATIVE = {"title-of-used"}
 N_CANDIDATES = 60
 
@@ -127,7 +127,7 @@ def main():
     fitted = list(sets)
     shipped = fit_on(fitted, kept, half=True)
     bm25 = numpy.zeros(len(NAMES))
-    bm25[NAMES.index("bm25")] = 1
+    bm25[NAMES.index("bm25-plain")] = 1
     others = {}
     for family in sorted(set(family_of.values())):
         others[family] = fit_on([n for n in fitted if family_of[n] != family], kept)

@@ -220,14 +220,21 @@ fn explanation(answer: &Answer) -> String {
         }
         for term in &hit.explanation.terms {
             let [trigger, title, breadcrumb, description, summary, detail] = term.counts;
+            let read_as = match term.read_as.join(", ") {
+                none if none.is_empty() => none,
+                terms => format!(" (read as {terms})"),
+            };
             push(
                 &mut text,
                 format_args!(
-                    "    word `{}` weighs {:.2}, in {} records; here trigger {trigger}, title {title}, breadcrumb \
+                    "    word `{}`{read_as} weighs {:.2}, in {} records; here trigger {trigger}, title {title}, breadcrumb \
                  {breadcrumb}, description {description}, summary {summary}, detail {detail}\n",
                     term.term, term.weight, term.n_records
                 ),
             );
+        }
+        for found in &hit.explanation.paraphrases {
+            push(&mut text, format_args!("    `{}` as {}\n", found.asked, found.said.join(", ")));
         }
         for feature in &hit.explanation.features {
             push(

@@ -46,7 +46,7 @@ impl Engine {
             let torn = || EngineError::Torn { id: id.clone() };
             let head = snapshot.head(key)?.ok_or_else(torn)?;
             let detail = snapshot.detail(&Selection::by_pick(key, &head))?.ok_or_else(torn)?;
-            let price = Format::Text.price(&head, "");
+            let price = Format::Text.price(&head, &[], "");
             let [.., framed] = price.tiers.map(|tokens| tokens.saturating_add(price.frame));
             contents.push(Content {
                 framed_detail_tokens: framed,

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::engine::{Engine, EngineError};
 use crate::eval::{self, Disclosed, Question, RetrieveError, Retriever, Scored};
 use crate::recall::{
-    Answer, Budget, Explanation, Filter, Floor, Format, Query, RecallError, Request, TermMatch,
-    Wish,
+    Answer, Budget, Candidate, Explanation, Filter, Floor, Format, Query, RecallError, Request,
+    TermMatch, Wish,
 };
 use crate::record::{RecordId, Tier};
 
@@ -71,7 +71,7 @@ impl<'a> EngineRetriever<'a> {
         let hits: Vec<Scored> = ranking
             .hits()
             .take(N_JUDGED)
-            .map(|(id, explanation)| Scored::new(self.name_of(id), explanation.score))
+            .map(|hit| Scored::new(self.name_of(hit.id()), hit.score()))
             .collect();
         answers
             .into_iter()
@@ -107,17 +107,18 @@ impl<'a> EngineRetriever<'a> {
         let Some(query) = parse(question)? else { return Ok(None) };
         let query = query.ranked_down_to(self.settings.depth);
         let (ranking, _) = self.engine.rank_and_answer(&query, &filter_of(question), &[])?;
-        let hits: Vec<(u32, String, &Explanation)> = (1..)
+        let hits: Vec<(u32, String, Candidate<'_>)> = (1..)
             .zip(ranking.hits())
-            .map(|(rank, (id, why))| (rank, self.name_of(id), why))
+            .map(|(rank, hit)| (rank, self.name_of(hit.id()), hit))
             .collect();
         let mut text = String::new();
-        let mut found: Vec<&Explanation> = Vec::new();
+        let mut found: Vec<Explanation> = Vec::new();
         for id in ids {
             match hits.iter().find(|(_, hit, _)| hit == id) {
-                Some((rank, _, why)) => {
+                Some((rank, _, hit)) => {
+                    let why = hit.explanation();
                     let _ = writeln!(text, "{rank}. {id}  score {:.4}", why.score);
-                    write_why(&mut text, why);
+                    write_why(&mut text, &why);
                     found.push(why);
                 }
                 None => {
@@ -186,12 +187,12 @@ impl<'a> TriggerRetriever<'a> {
         let (ranking, _) = self.engine.rank_and_answer(&query, &filter_of(question), &[])?;
         let mut hits: Vec<Scored> = ranking
             .hits()
-            .filter_map(|(id, why)| {
-                let score = why.triggers.iter().map(|found| {
+            .filter_map(|hit| {
+                let score = hit.triggers().iter().map(|found| {
                     let n_words: f64 = found.phrase.split(' ').map(|_| 1.0).sum();
                     n_words + if found.how == "exact" { 0.5 } else { 0.0 }
                 });
-                let id = id.as_str();
+                let id = hit.id().as_str();
                 let id = id.strip_prefix(self.id_prefix.as_str()).unwrap_or(id);
                 Some(Scored::new(id, score.max_by(f64::total_cmp)?))
             })
@@ -253,6 +254,9 @@ fn write_why(out: &mut String, why: &Explanation) {
         })
         .collect();
     let words = if words.is_empty() { "none of the question".to_owned() } else { words.join("; ") };
+    for found in &why.paraphrases {
+        let _ = writeln!(out, "   `{}` as {}", found.asked, found.said.join(", "));
+    }
     match terms.len().saturating_sub(N_SHOWN) {
         0 => writeln!(out, "   words {words}"),
         more => writeln!(out, "   words {words}; and {more} that say less"),

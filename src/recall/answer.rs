@@ -59,6 +59,10 @@ pub struct Hit {
     pub detail_tokens: u32,
     /// Whether its source is still what was indexed.
     pub source: SourceState,
+    /// Further records that say the same, best first; the first few of them.
+    pub copies: Vec<RecordId>,
+    /// How many more there are.
+    pub n_more_copies: usize,
     /// How it came to its score.
     pub explanation: Explanation,
 }

@@ -7,13 +7,21 @@ use crate::recall::lexicon::Role;
 use crate::recall::query::QueryWord;
 use crate::recall::{Filter, Handles, Query, RecallError, TriggerMatch, rank};
 use crate::store::RecordKey;
-use crate::text::Language;
+use crate::text::{Form, Language};
 use crate::trigger::How;
 
 /// How many records the words alone bring in. Nine of ten right records are among the first fifty.
 const N_CANDIDATES: usize = 200;
 /// The most records that one trigger phrase brings in: one that names more of them names none.
 const MAX_RECORDS_OF_A_PHRASE: usize = 50;
+
+/// From how many letters on a word may be misspelt by one letter, and by two.
+const MIN_LETTERS: usize = 5;
+const MIN_LETTERS_FOR_TWO: usize = 9;
+/// How many letters at the start of a word are taken as they are: few people misspell the first one.
+const SURE_LETTERS: usize = 1;
+/// A word that could be one of more than these is none of them.
+const MAX_READINGS: usize = 3;
 
 /// The candidates of a question.
 #[derive(Debug)]
@@ -34,6 +42,8 @@ pub(crate) struct IndexedWord {
     pub(crate) word: QueryWord,
     /// The terms under which records have it.
     pub(crate) variants: Vec<String>,
+    /// What it is taken for, when no record has it as it stands; part of the variants.
+    pub(crate) read_as: Vec<String>,
     /// How many live records have it.
     pub(crate) n_records: u64,
 }
@@ -53,8 +63,16 @@ pub(crate) fn find(
         // Forms of one word are one word.
         match words.iter_mut().find(|known| known.variants == variants) {
             Some(known) => known.word.merge(word),
-            None => words.push(IndexedWord { word: word.clone(), variants, n_records: 0 }),
+            None => words.push(IndexedWord {
+                word: word.clone(),
+                variants,
+                read_as: Vec::new(),
+                n_records: 0,
+            }),
         }
+    }
+    for word in &mut words {
+        read_misspelt(handles, word)?;
     }
     let only_filler = words.iter().all(|word| Role::of(&word.word.text) != Role::Topic);
     let terms: Vec<QueryTerm> = words
@@ -103,6 +121,38 @@ pub(crate) fn find(
     }
     let n_matched = found.n_matched.max(candidates.len() as u64);
     Ok(Found { candidates, words, only_filler, n_matched })
+}
+
+/// Takes a word that no record has for a misspelling of those that are nearest to it.
+///
+/// Only words of letters, of [`MIN_LETTERS`] at least: a number or a short name that is not there is not
+/// another one.
+fn read_misspelt(handles: Handles<'_>, word: &mut IndexedWord) -> Result<(), RecallError> {
+    let n_letters = word.word.text.chars().count();
+    let is_name = word.word.form != Form::Plain || !word.word.text.chars().all(char::is_alphabetic);
+    if is_name || n_letters < MIN_LETTERS || handles.lexical.document_frequency(&word.variants)? > 0
+    {
+        return Ok(());
+    }
+    let max_distance = if n_letters < MIN_LETTERS_FOR_TWO { 1 } else { 2 };
+    let mut near = Vec::new();
+    for variant in &word.variants {
+        near.extend(handles.lexical.terms_within(variant, max_distance, SURE_LETTERS)?);
+    }
+    let nearest = near.iter().map(|term| term.distance).min();
+    let mut read_as: Vec<String> = near
+        .into_iter()
+        .filter(|term| Some(term.distance) == nearest)
+        .map(|term| term.term)
+        .filter(|term| term.chars().all(char::is_alphabetic))
+        .collect();
+    read_as.sort();
+    read_as.dedup();
+    if read_as.len() <= MAX_READINGS {
+        word.variants.extend(read_as.iter().cloned());
+        word.read_as = read_as;
+    }
+    Ok(())
 }
 
 fn name(how: How) -> String {

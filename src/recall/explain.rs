@@ -7,6 +7,8 @@ pub struct Explanation {
     pub triggers: Vec<TriggerMatch>,
     /// The words of the query that the record has, in the order of the query.
     pub terms: Vec<TermMatch>,
+    /// What the query says in other words than the record.
+    pub paraphrases: Vec<ParaphraseMatch>,
     /// The features of the final score, in the order in which they are summed.
     pub features: Vec<Feature>,
     /// The sum of `value * weight` over the features.
@@ -27,12 +29,23 @@ pub struct TriggerMatch {
 pub struct TermMatch {
     /// The word as it is indexed.
     pub term: String,
+    /// What it is taken for, when no record has it as it stands; else empty.
+    pub read_as: Vec<String>,
     /// In how many records it stands.
     pub n_records: u64,
     /// What it weighs: its inverse document frequency, less for a filler word.
     pub weight: f64,
     /// How often it stands in the trigger, title, breadcrumb, description, summary and detail.
     pub counts: [u32; 6],
+}
+
+/// Words of the query, and what the record says instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParaphraseMatch {
+    /// The words of the query.
+    pub asked: String,
+    /// The words that the record has, as they are indexed.
+    pub said: Vec<String>,
 }
 
 /// One summand of the final score.

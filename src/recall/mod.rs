@@ -9,10 +9,12 @@ mod answer;
 mod budget;
 mod candidate;
 mod disclose;
+mod duplicate;
 mod error;
 mod explain;
 mod filter;
 mod lexicon;
+mod paraphrase;
 mod query;
 mod rank;
 mod render;
@@ -23,14 +25,15 @@ pub use answer::{Answer, Hit, Omitted, SourceState, Why};
 pub use budget::Budget;
 pub use disclose::{Depth, Disclosure, Price, Wish, disclose, smallest};
 pub use error::RecallError;
-pub use explain::{Explanation, Feature, TermMatch, TriggerMatch};
+pub use explain::{Explanation, Feature, ParaphraseMatch, TermMatch, TriggerMatch};
 pub use filter::Filter;
 pub use query::Query;
 pub use render::{Format, SCHEMA_VERSION};
 
 use crate::bm25::Index;
+use crate::recall::rank::{Ranked, Reasons};
 use crate::record::{RecordId, Tier};
-use crate::store::{Head, RecordKey, Selection, Snapshot};
+use crate::store::{Head, Selection, Snapshot};
 use crate::trigger::Triggers;
 
 /// One committed state of a store: its rows and the two indexes that belong to them.
@@ -72,28 +75,57 @@ pub enum Floor {
     Ignore,
 }
 
-/// A candidate with its final score, in the order of the answer.
-#[derive(Debug, Clone)]
-pub(crate) struct Ranked {
-    pub(crate) key: RecordKey,
-    pub(crate) head: Head,
-    pub(crate) why: Why,
-    pub(crate) explanation: Explanation,
-}
+/// How many of the places that say the same as a hit are listed with it; the others are counted.
+const MAX_COPIES: usize = 3;
 
 /// All candidates of a question in their final order: the answer before it is cut to a budget.
 #[derive(Debug, Clone)]
 pub struct Ranking {
     /// Best first.
     ranked: Vec<Ranked>,
+    reasons: Reasons,
     /// How many records share a word with the question.
     n_matched: u64,
 }
 
+/// One candidate of a ranking.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'a> {
+    ranked: &'a Ranked,
+    reasons: &'a Reasons,
+}
+
+impl<'a> Candidate<'a> {
+    /// Its id.
+    pub fn id(&self) -> &'a RecordId {
+        &self.ranked.head.id
+    }
+
+    /// Its final score; only comparable within one ranking.
+    pub fn score(&self) -> f64 {
+        self.ranked.score
+    }
+
+    /// The trigger phrases of the record that stand in the question.
+    pub fn triggers(&self) -> &'a [TriggerMatch] {
+        &self.ranked.triggers
+    }
+
+    /// The summands of its score.
+    pub fn features(&self) -> impl Iterator<Item = Feature> + 'a {
+        self.ranked.features()
+    }
+
+    /// How it came to its score.
+    pub fn explanation(&self) -> Explanation {
+        self.ranked.explanation(self.reasons)
+    }
+}
+
 impl Ranking {
-    /// The candidates with their scores, best first.
-    pub fn hits(&self) -> impl Iterator<Item = (&RecordId, &Explanation)> {
-        self.ranked.iter().map(|hit| (&hit.head.id, &hit.explanation))
+    /// The candidates, best first.
+    pub fn hits(&self) -> impl Iterator<Item = Candidate<'_>> {
+        self.ranked.iter().map(|ranked| Candidate { ranked, reasons: &self.reasons })
     }
 
     /// How many candidates there are.
@@ -116,8 +148,8 @@ impl Ranking {
 /// Errors of the store and its indexes.
 pub fn rank(handles: Handles<'_>, query: &Query, filter: &Filter) -> Result<Ranking, RecallError> {
     let mut found = candidate::find(handles, query, filter)?;
-    let ranked = rank::rank(handles, query, &mut found)?;
-    Ok(Ranking { ranked, n_matched: found.n_matched })
+    let (ranked, reasons) = rank::rank(handles, query, &mut found)?;
+    Ok(Ranking { ranked, reasons, n_matched: found.n_matched })
 }
 
 /// Answers a question from its ranking, disclosed under the budget of a request.
@@ -133,8 +165,7 @@ pub fn answer(
     ranking: &Ranking,
     state_of: &dyn Fn(&Head) -> Result<SourceState, RecallError>,
 ) -> Result<Answer, RecallError> {
-    let Ranking { ranked, n_matched } = ranking;
-    let n_wanted = request.n_records as usize;
+    let Ranking { ranked, reasons, n_matched } = ranking;
     let accepted = match request.floor {
         Floor::Ignore => true,
         Floor::Refuse => ranking.has_match(),
@@ -150,10 +181,14 @@ pub fn answer(
     if !accepted {
         return Ok(answer);
     }
-    let wanted = ranked.get(..n_wanted.min(ranked.len())).unwrap_or_default();
+    let wanted = wanted(snapshot, ranked, request)?;
     let tag = request.query.tag();
-    let prices: Vec<Price> =
-        wanted.iter().map(|hit| request.format.price(&hit.head, tag)).collect();
+    let mut prices = Vec::with_capacity(wanted.len());
+    for group in &wanted {
+        let listed = group.copies.iter().take(MAX_COPIES);
+        let labels = listed.map(|copy| copy.label).collect::<Vec<_>>();
+        prices.push(request.format.price(&group.hit.head, &labels, tag));
+    }
     let base = request.format.base_cost(&answer.query, tag);
     let Some(disclosure) = disclose(&prices, request.wish, base, request.budget) else {
         return match prices.first() {
@@ -164,32 +199,53 @@ pub fn answer(
         };
     };
     answer.tokens_used = disclosure.tokens;
-    answer.omitted.n_past_limit = n_matched.saturating_sub(wanted.len() as u64);
-    for ((hit, depth), rank) in wanted.iter().zip(&disclosure.depths).zip(1..) {
+    let n_grouped = wanted.iter().map(|group| 1 + group.copies.len() as u64).sum();
+    answer.omitted.n_past_limit = n_matched.saturating_sub(n_grouped);
+    for ((group, depth), rank) in wanted.iter().zip(&disclosure.depths).zip(1..) {
+        let hit = group.hit;
         match depth {
             Depth::Nothing => answer.omitted.n_unlisted += 1,
             Depth::Name => answer.omitted.ids.push(hit.head.id.clone()),
             Depth::Cut { .. } | Depth::Whole(_) => {
                 let state = state_of(&hit.head)?;
-                answer.results.push(shown(snapshot, hit, *depth, rank, state)?);
+                answer.results.push(shown(snapshot, group, reasons, *depth, rank, state)?);
             }
         }
     }
     Ok(answer)
 }
 
+/// The hits that are wanted. Lists of ids for other programs have a line for each record, copy or not.
+fn wanted<'a>(
+    snapshot: &Snapshot,
+    ranked: &'a [Ranked],
+    request: &Request,
+) -> Result<Vec<duplicate::Group<'a>>, RecallError> {
+    let n_wanted = request.n_records as usize;
+    match request.format {
+        Format::Text | Format::Markdown | Format::Json => {
+            duplicate::group(snapshot, ranked, n_wanted)
+        }
+        Format::Paths | Format::Trec => {
+            Ok(ranked.iter().take(n_wanted).map(duplicate::Group::alone).collect())
+        }
+    }
+}
+
 /// Reads what is disclosed of a record, and nothing more.
 fn shown(
     snapshot: &Snapshot,
-    hit: &Ranked,
+    group: &duplicate::Group<'_>,
+    reasons: &Reasons,
     depth: Depth,
     rank: u32,
     source: SourceState,
 ) -> Result<Hit, RecallError> {
+    let hit = group.hit;
     let head = &hit.head;
     let (tier, text) = match depth {
         Depth::Whole(Tier::Detail) => {
-            let selection = match hit.why {
+            let selection = match hit.why() {
                 Why::Trigger => Selection::by_trigger(hit.key, head),
                 Why::Words => Selection::by_lexical(hit.key, head),
             };
@@ -210,12 +266,14 @@ fn shown(
         title: head.title.clone(),
         tier,
         complete: tier == Tier::Detail,
-        score: hit.explanation.score,
-        why: hit.why,
+        score: hit.score,
+        why: hit.why(),
         text,
         detail_tokens: head.cost(Tier::Detail).text,
         source,
-        explanation: hit.explanation.clone(),
+        copies: group.copies.iter().take(MAX_COPIES).map(|copy| copy.id.clone()).collect(),
+        n_more_copies: group.copies.len().saturating_sub(MAX_COPIES),
+        explanation: hit.explanation(reasons),
     })
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::recall::{Answer, Explanation, Hit, Omitted, Price, SourceState};
 use crate::record::{Lines, Tier};
-use crate::store::Head;
+use crate::store::{Cost, Head};
 
 /// The version of the JSON form, in `schema/recall.schema.json`.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -43,8 +43,9 @@ impl Format {
         }
     }
 
-    /// What a record costs. `tag` is the name of the query, empty for none.
-    pub fn price(self, head: &Head, tag: &str) -> Price {
+    /// What a record costs, with the labels of the copies that are listed with it. `tag` is the name of the
+    /// query, empty for none.
+    pub fn price(self, head: &Head, copies: &[Cost], tag: &str) -> Price {
         let [description, summary, detail] = head.costs;
         let label = head.label;
         let Lines { first, last } = head.span.lines;
@@ -55,7 +56,11 @@ impl Format {
                 let in_part = IN_PART_TOKENS + digits(detail.text);
                 Price {
                     name: label.text.saturating_add(NAME_TOKENS),
-                    frame: label.text.saturating_add(HEADER_TOKENS + lines),
+                    frame: copies
+                        .iter()
+                        .map(|copy| copy.text.saturating_add(COPY_TOKENS))
+                        .fold(label.text.saturating_add(HEADER_TOKENS + lines), u32::saturating_add)
+                        .saturating_add(if copies.is_empty() { 0 } else { MORE_COPIES_TOKENS }),
                     tiers: [
                         description.text.saturating_add(in_part),
                         summary.text.saturating_add(in_part),
@@ -65,7 +70,14 @@ impl Format {
             }
             Self::Json => Price {
                 name: label.json.saturating_add(JSON_NAME_TOKENS),
-                frame: label.json.saturating_add(JSON_RESULT_TOKENS + lines),
+                frame: copies
+                    .iter()
+                    .map(|copy| copy.json.saturating_add(JSON_NAME_TOKENS))
+                    .fold(
+                        label.json.saturating_add(JSON_RESULT_TOKENS + lines),
+                        u32::saturating_add,
+                    )
+                    .saturating_add(if copies.is_empty() { 0 } else { JSON_COPIES_TOKENS }),
                 tiers: [description.json, summary.json, detail.json],
             },
             // An id was counted with a space before it; at the start of a line its first word may take
@@ -102,6 +114,10 @@ const HEADER_TOKENS: u32 = 10;
 const IN_PART_TOKENS: u32 = 4;
 /// `### [10000]` before an id, and ` name only` with the end of the line behind it.
 const NAME_TOKENS: u32 = 8;
+/// `same text: ` before an id, and the end of the line.
+const COPY_TOKENS: u32 = 6;
+/// `same text in 1000 more` with the end of the line.
+const MORE_COPIES_TOKENS: u32 = 8;
 /// The widest last line.
 const FOOTER_TOKENS: u32 = 20;
 /// The object without its query and results, every number at its widest.
@@ -110,6 +126,8 @@ const JSON_BASE_TOKENS: u32 = 86;
 const JSON_TAG_TOKENS: u32 = 8;
 /// One result without its id, path, lines and text, every number at its widest.
 const JSON_RESULT_TOKENS: u32 = 64;
+/// `, "copies": [], "more_copies": ` with a number behind it.
+const JSON_COPIES_TOKENS: u32 = 18;
 /// What an id in a list of ids costs beside itself.
 const JSON_NAME_TOKENS: u32 = 2;
 /// A line of a run without query and id: the widest rank and score, and the rest.
@@ -139,7 +157,14 @@ fn text(answer: &Answer, heading: &str) -> String {
         header(&mut out, heading, hit);
         out.push('\n');
         out.push_str(&hit.text);
-        out.push_str("\n\n");
+        out.push('\n');
+        for id in &hit.copies {
+            push(&mut out, format_args!("same text: {id}\n"));
+        }
+        if hit.n_more_copies > 0 {
+            push(&mut out, format_args!("same text in {} more\n", hit.n_more_copies));
+        }
+        out.push('\n');
     }
     let shown = answer.results.len();
     for (i, id) in answer.omitted.ids.iter().enumerate() {
@@ -235,6 +260,18 @@ fn json_hit(out: &mut String, hit: &Hit, explain: bool) {
             hit.source.name(),
         ),
     );
+    if !hit.copies.is_empty() {
+        let copies: Vec<String> =
+            hit.copies.iter().map(|id| Value::from(id.as_str()).to_string()).collect();
+        push(
+            out,
+            format_args!(
+                ", \"copies\": [{}], \"more_copies\": {}",
+                copies.join(", "),
+                hit.n_more_copies
+            ),
+        );
+    }
     if explain {
         push(out, format_args!(", \"explain\": {}", explanation(&hit.explanation)));
     }
@@ -250,11 +287,19 @@ fn explanation(of: &Explanation) -> String {
     });
     let terms = of.terms.iter().map(|found| {
         format!(
-            "{{\"term\": {}, \"records\": {}, \"weight\": {}, \"counts\": {}}}",
+            "{{\"term\": {}, \"read_as\": {}, \"records\": {}, \"weight\": {}, \"counts\": {}}}",
             Value::from(found.term.as_str()),
+            list(found.read_as.iter().map(|term| Value::from(term.as_str()).to_string()).collect()),
             found.n_records,
             Value::from(found.weight),
             list(found.counts.iter().map(u32::to_string).collect()),
+        )
+    });
+    let paraphrases = of.paraphrases.iter().map(|found| {
+        format!(
+            "{{\"asked\": {}, \"said\": {}}}",
+            Value::from(found.asked.as_str()),
+            list(found.said.iter().map(|word| Value::from(word.as_str()).to_string()).collect()),
         )
     });
     let features = of.features.iter().map(|feature| {
@@ -262,10 +307,12 @@ fn explanation(of: &Explanation) -> String {
         format!("{{\"name\": \"{}\", \"value\": {value}, \"weight\": {weight}}}", feature.name)
     });
     format!(
-        "{{\"score\": {}, \"triggers\": {}, \"terms\": {}, \"features\": {}}}",
+        "{{\"score\": {}, \"triggers\": {}, \"terms\": {}, \"paraphrases\": {}, \
+         \"features\": {}}}",
         Value::from(of.score),
         list(triggers.collect()),
         list(terms.collect()),
+        list(paraphrases.collect()),
         list(features.collect()),
     )
 }

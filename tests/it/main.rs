@@ -26,6 +26,9 @@ mod harness;
 /// Do we accept the licences of all packages that psos is built from?
 #[cfg(test)]
 mod licence;
+/// What becomes of copies, misspellings, paraphrases and scopes?
+#[cfg(test)]
+mod recall;
 /// Does the JSON that psos prints look as its schema says, key by key?
 #[cfg(test)]
 mod schema;

@@ -27,11 +27,12 @@ pub(super) fn table(
         let (ranking, _) = engine
             .rank_and_answer(&query, &filter, &[])
             .map_err(|error| failure(error, engine.dir()))?;
-        for (id, explanation) in ranking.hits() {
-            let id = id.as_str().strip_prefix(&settings.id_prefix).unwrap_or(id.as_str());
+        for hit in ranking.hits() {
+            let id =
+                hit.id().as_str().strip_prefix(&settings.id_prefix).unwrap_or(hit.id().as_str());
             let grade = gold.get(id).copied().unwrap_or(0);
             let _ = write!(text, "{}\t{level}\t{grade}\t{id}", question.id);
-            for feature in &explanation.features {
+            for feature in hit.features() {
                 let _ = write!(text, "\t{:.5}", feature.value);
             }
             text.push('\n');

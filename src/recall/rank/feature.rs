@@ -5,29 +5,25 @@
 
 #![expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 
+use crate::recall::TriggerMatch;
 use crate::recall::lexicon::weight_of_print;
 use crate::recall::rank::model::Model;
-use crate::recall::{TermMatch, TriggerMatch};
 use crate::store::Forward;
 
 /// How many features there are.
-pub(crate) const N_FEATURES: usize = 24;
+pub(crate) const N_FEATURES: usize = 25;
 
 /// The names of the features, in the order in which they are summed.
 pub(crate) const NAMES: [&str; N_FEATURES] = [
-    "title-covered",
     "trigger-covered",
     "proximity",
     "adjacent",
-    "identifiers",
     "longer",
     "length",
     "breadcrumb",
     "description",
     "bm25-plain",
-    "bm25",
     "early",
-    "window",
     "synonyms",
     "synonyms-tiers",
     "coverage",
@@ -39,12 +35,15 @@ pub(crate) const NAMES: [&str; N_FEATURES] = [
     "title-of-used",
     "trigger-phrase",
     "same-form",
+    "quoted",
+    "rarest",
+    "lead",
+    "paraphrase",
+    "paraphrase-tiers",
 ];
 
 /// Words further apart than this are not near each other.
 const NEAR: u32 = 10;
-/// The width of the best window, in words.
-const WINDOW: u32 = 40;
 
 /// The parts of a record that words are counted in.
 const TRIGGER: usize = 0;
@@ -76,8 +75,19 @@ pub(super) struct Scratch {
     near: Vec<f64>,
     /// Whether the second of two neighbours follows the first.
     follows: Vec<bool>,
+    /// The cheapest place where each word of a paraphrase stands.
+    said: Vec<Place>,
     matches: Vec<Match>,
-    in_window: Vec<u32>,
+    /// How like the most similar word of one phrase is.
+    best: Vec<f64>,
+}
+
+/// Where the words of a paraphrase stand, the cheapest place first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Tiers,
+    Detail,
+    Nowhere,
 }
 
 impl Scratch {
@@ -90,8 +100,9 @@ impl Scratch {
             synonym: vec![[false; 2]; n],
             near: vec![0.0; model.pairs.len()],
             follows: vec![false; model.neighbours.len()],
+            said: vec![Place::Nowhere; model.said.len()],
             matches: Vec::new(),
-            in_window: vec![0; n],
+            best: vec![0.0; n],
         }
     }
 
@@ -102,22 +113,19 @@ impl Scratch {
         self.synonym.fill([false; 2]);
         self.near.fill(0.0);
         self.follows.fill(false);
+        self.said.fill(Place::Nowhere);
     }
 
-    /// The words of the question that the record measured last has.
-    pub(super) fn terms(&self, model: &Model) -> Vec<TermMatch> {
-        model
-            .terms
-            .iter()
-            .zip(&self.counts)
-            .filter(|(_, counts)| counts.iter().any(|&n| n > 0))
-            .map(|(term, counts)| TermMatch {
-                term: term.word.word.text.clone(),
-                n_records: term.word.n_records,
-                weight: term.weight,
-                counts: *counts,
-            })
-            .collect()
+    /// The words of the question that the record measured last has, by their places among the terms.
+    pub(super) fn matched(&self) -> Vec<(usize, [u32; 6])> {
+        let counts = (0..).zip(self.counts.iter().copied());
+        counts.filter(|(_, counts)| counts.iter().any(|&n| n > 0)).collect()
+    }
+
+    /// The words of paraphrases that the record measured last has, by their places.
+    pub(super) fn said(&self) -> Vec<usize> {
+        let places = (0..).zip(&self.said);
+        places.filter(|(_, place)| **place < Place::Nowhere).map(|(said, _)| said).collect()
     }
 }
 
@@ -142,21 +150,31 @@ impl Phrase {
     }
 }
 
+/// Whether a record is what stands in a file before its first section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stand {
+    /// The sections below say better what it introduces.
+    Lead,
+    /// A section, or all of a file.
+    Body,
+}
+
 /// Measures a record.
 pub(super) fn features(
     model: &Model,
     forward: &Forward,
+    stand: Stand,
     triggers: &[TriggerMatch],
     scratch: &mut Scratch,
 ) -> [f64; N_FEATURES] {
     scratch.clear();
-    let mut window = 0.0_f64;
+    let mut best = std::mem::take(&mut scratch.best);
     let mut first = None;
     let mut trigger_covered = 0.0_f64;
     let mut likenesses = Vec::with_capacity(forward.triggers.len());
     for phrase in &forward.triggers {
-        window = window.max(field(model, phrase, TRIGGER, scratch, &mut first));
-        let of_phrase = phrase_measures(model, phrase);
+        field(model, phrase, TRIGGER, scratch, &mut first);
+        let of_phrase = phrase_measures(model, phrase, &mut best);
         trigger_covered =
             trigger_covered.max(of_phrase.covered * (2.0 * of_phrase.covers).min(1.0));
         likenesses.push(of_phrase.likeness());
@@ -170,9 +188,10 @@ pub(super) fn features(
         (&forward.detail, DETAIL),
     ];
     for (terms, at) in fields {
-        window = window.max(field(model, terms, at, scratch, &mut first));
+        field(model, terms, at, scratch, &mut first);
     }
-    let title = phrase_measures(model, &forward.title);
+    let title = phrase_measures(model, &forward.title, &mut best);
+    scratch.best = best;
 
     let lengths = forward.lengths().map(|n| n as f64);
     let relative: f64 = lengths.iter().sum::<f64>() / model.average_all;
@@ -213,10 +232,7 @@ pub(super) fn features(
         if in_title > 0 {
             sums.title += w;
         }
-        if term.is_identifier {
-            sums.identifiers += w;
-        }
-        sums.bm25 += w * saturate(all, relative, 0.75);
+        sums.rarest = sums.rarest.max(w);
         sums.bm25_plain += term.plain_weight * saturate(all, relative, 0.75);
         sums.description += w * saturate(f64::from(description), relative_of(DESCRIPTION), 0.75);
     }
@@ -233,19 +249,15 @@ pub(super) fn features(
         .map(|found| found.phrase.split(' ').count() as f64 / n_words)
         .fold(0.0, f64::max);
     [
-        title.covered,
         trigger_covered,
         near / pairs,
         follows / neighbours,
-        sums.identifiers / model.identifier_total,
         relative.max(1.0).ln(),
         (relative + 1e-3).ln(),
         share(sums.breadcrumb),
         share(sums.description),
         sums.bm25_plain / model.plain_total,
-        share(sums.bm25),
         first.map_or(0.0, |place: u32| 1.0 / (1.0 + f64::from(place) / 10.0)),
-        share(window),
         share(sums.synonyms),
         share(sums.synonyms_tiers),
         share(sums.coverage),
@@ -257,19 +269,71 @@ pub(super) fn features(
         if model.asks_for_use { share(sums.title) } else { 0.0 },
         phrase.min(1.0),
         share(sums.same_form),
+        quoted(model, scratch),
+        sums.rarest / model.max_weight,
+        if stand == Stand::Lead { 1.0 } else { 0.0 },
+        share(paraphrased(model, scratch, Place::Detail)),
+        share(paraphrased(model, scratch, Place::Tiers)),
     ]
+}
+
+/// The share of the question that stands between quotation marks there and in the record, less for what
+/// stands in its detail only.
+fn quoted(model: &Model, scratch: &Scratch) -> f64 {
+    let mut sum = 0.0;
+    for ((term, counts), _) in
+        model.terms.iter().zip(&scratch.counts).zip(&model.is_quoted).filter(|(_, on)| **on)
+    {
+        let [trigger, title, breadcrumb, description, summary, detail] = *counts;
+        if trigger + title + description + summary > 0 {
+            sum += term.weight;
+        } else if breadcrumb + detail > 0 {
+            sum += 0.6 * term.weight;
+        }
+    }
+    sum / model.total
+}
+
+/// How much of the question the record says in other words down to a place, or in the same: a record with the
+/// very words of the question must not stand behind one that paraphrases them.
+///
+/// Each word of a paraphrase that the record has makes it surer that what was asked is meant, as
+/// independent evidence does: 1 - (1 - p)(1 - q)...
+fn paraphrased(model: &Model, scratch: &Scratch, deepest: Place) -> f64 {
+    let has_literally = |term: usize| {
+        scratch.counts.get(term).is_some_and(
+            |&[trigger, title, _, description, summary, detail]| {
+                trigger + title + description + summary > 0
+                    || deepest >= Place::Detail && detail > 0
+            },
+        )
+    };
+    let mut sum = 0.0;
+    for paraphrase in &model.paraphrases {
+        let (literal, asked) = weighted_share(paraphrase.asked.iter().map(|&term| {
+            let weight = model.terms.get(term).map_or(0.0, |term| term.weight);
+            (weight, if has_literally(term) { 1.0 } else { 0.0 })
+        }));
+        let doubt: f64 = paraphrase
+            .said
+            .iter()
+            .filter(|(said, _)| scratch.said.get(*said).is_some_and(|&place| place <= deepest))
+            .map(|(_, sure)| 1.0 - sure)
+            .product();
+        sum += paraphrase.weight * (literal / asked).powi(2).max(1.0 - doubt);
+    }
+    sum
 }
 
 #[derive(Debug, Default)]
 struct Sums {
     coverage: f64,
     coverage_tiers: f64,
+    rarest: f64,
     same_form: f64,
     breadcrumb: f64,
     title: f64,
-    identifiers: f64,
     description: f64,
-    bm25: f64,
     bm25_plain: f64,
     synonyms: f64,
     synonyms_tiers: f64,
@@ -287,14 +351,8 @@ fn weighted_share(of: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     of.fold((0.0, 1e-9), |(sum, all), (weight, value)| (sum + weight * value, all + weight))
 }
 
-/// Counts the words of one field, and returns the weight of the words in its best window.
-fn field(
-    model: &Model,
-    terms: &[u32],
-    at: usize,
-    scratch: &mut Scratch,
-    first: &mut Option<u32>,
-) -> f64 {
+/// Counts the words of one field.
+fn field(model: &Model, terms: &[u32], at: usize, scratch: &mut Scratch, first: &mut Option<u32>) {
     let is_tier = matches!(at, TRIGGER | TITLE | DESCRIPTION);
     scratch.matches.clear();
     for (place, &print) in (0..).zip(terms) {
@@ -317,6 +375,11 @@ fn field(
                 scratch.matches.push(Match { place, term: i });
             }
         }
+        if at != BREADCRUMB
+            && let Some(slot) = model.said(print).and_then(|said| scratch.said.get_mut(said))
+        {
+            *slot = (*slot).min(if at == DETAIL { Place::Detail } else { Place::Tiers });
+        }
         for i in model.synonyms_of(print) {
             if let Some([anywhere, in_tiers]) = scratch.synonym.get_mut(i) {
                 *anywhere = true;
@@ -326,7 +389,6 @@ fn field(
     }
     note_first(model, at, scratch, first);
     note_pairs(model, at != BREADCRUMB, scratch);
-    best_window(model, scratch)
 }
 
 /// The first place of a word of weight: at once in trigger and title, else its place in the detail.
@@ -368,37 +430,10 @@ fn note_pairs(model: &Model, adjacency: bool, scratch: &mut Scratch) {
     }
 }
 
-fn best_window(model: &Model, scratch: &mut Scratch) -> f64 {
-    let Scratch { matches, in_window, .. } = scratch;
-    in_window.fill(0);
-    let weight = |term: usize| model.terms.get(term).map_or(0.0, |term| term.weight);
-    let (mut best, mut now) = (0.0_f64, 0.0);
-    let mut oldest = matches.iter();
-    for found in matches.iter() {
-        if let Some(n) = in_window.get_mut(found.term) {
-            if *n == 0 {
-                now += weight(found.term);
-            }
-            *n += 1;
-        }
-        while let Some(old) =
-            oldest.as_slice().first().filter(|old| found.place - old.place >= WINDOW)
-        {
-            if let Some(n) = in_window.get_mut(old.term) {
-                *n -= 1;
-                if *n == 0 {
-                    now -= weight(old.term);
-                }
-            }
-            oldest.next();
-        }
-        best = best.max(now);
-    }
-    best
-}
-
-/// Measures a title or a trigger phrase: each distinct word once, function words for little.
-fn phrase_measures(model: &Model, phrase: &[u32]) -> Phrase {
+/// Measures a title or a trigger phrase: each distinct word once, function words for little. `best` has a
+/// place for each term.
+fn phrase_measures(model: &Model, phrase: &[u32], best: &mut [f64]) -> Phrase {
+    best.fill(0.0);
     let mut all = 0.0;
     let mut measures = Phrase::default();
     // Phrases are short: a look back is cheaper than a set.
@@ -417,16 +452,12 @@ fn phrase_measures(model: &Model, phrase: &[u32]) -> Phrase {
             if likeness.similarity >= 1.0 {
                 measures.covered += weight;
             }
+            if let Some(slot) = best.get_mut(likeness.term) {
+                *slot = slot.max(likeness.similarity);
+            }
         }
     }
-    for (i, term) in model.terms.iter().enumerate() {
-        let best = phrase
-            .iter()
-            .filter(|&&print| model.may_know(print))
-            .filter_map(|&print| model.likeness(print))
-            .filter(|likeness| likeness.term == i)
-            .map(|likeness| likeness.similarity)
-            .fold(0.0, f64::max);
+    for (term, &best) in model.terms.iter().zip(best.iter()) {
         measures.like_covers += term.weight * best;
         if best >= 1.0 {
             measures.covers += term.weight;

@@ -8,8 +8,13 @@ mod model;
 use crate::recall::candidate::Found;
 use crate::recall::lexicon::Role;
 use crate::recall::query::QueryWord;
-use crate::recall::{Explanation, Feature, Handles, Query, Ranked, RecallError, Why};
+use crate::recall::rank::feature::Stand;
+use crate::recall::{
+    Explanation, Feature, Handles, ParaphraseMatch, Query, RecallError, TermMatch, TriggerMatch,
+    Why,
+};
 use crate::record::Origin;
+use crate::store::{Head, RecordKey};
 use crate::text::Form;
 
 pub(crate) use feature::{N_FEATURES, NAMES};
@@ -19,17 +24,80 @@ pub(crate) use feature::{N_FEATURES, NAMES};
 /// Fitted by `eval/fit/fit.py` (see `eval/fit/README.md`) on public question sets, with the sign of
 /// each feature that measures a match held at or above zero.
 pub(crate) const WEIGHTS: [f64; N_FEATURES] = [
-    0.052, 1.223, 1.568, 1.852, 0.075, 0.984, -0.698, 11.532, 1.420, 3.309, 0.460, 1.011, 0.742,
-    3.698, 4.655, 0.0, 0.0, 1.676, 2.613, 2.071, 1.893, -10.250, 0.812, 1.807,
+    1.256, 2.984, 1.017, 1.026, -0.940, 10.496, 1.487, 3.539, 0.621, 4.344, 5.618, 0.0, 0.0, 1.091,
+    2.436, 2.174, 1.754, -9.966, 3.338, 2.139, 0.790, 1.076, -6.488, 1.480, 1.241,
 ];
+
+/// A candidate with its final score.
+#[derive(Debug, Clone)]
+pub(crate) struct Ranked {
+    pub(crate) key: RecordKey,
+    pub(crate) head: Head,
+    pub(crate) score: f64,
+    /// How many words its detail has.
+    n_words: usize,
+    /// The trigger phrases of the record that stand in the question.
+    pub(crate) triggers: Vec<TriggerMatch>,
+    /// In the order of [`NAMES`].
+    values: [f64; N_FEATURES],
+    /// The words of the question that it has, as places among the terms of [`Reasons`].
+    matched: Vec<(usize, [u32; 6])>,
+    /// The words of paraphrases that it has, as places among those of [`Reasons`].
+    said: Vec<usize>,
+}
+
+/// What the candidates of a question share when their scores are explained.
+#[derive(Debug, Clone)]
+pub(crate) struct Reasons {
+    /// The terms, without counts.
+    terms: Vec<TermMatch>,
+    /// What was asked, in words of the question, and the places of what may be said instead.
+    paraphrases: Vec<(String, Vec<usize>)>,
+    said: Vec<&'static str>,
+}
+
+impl Ranked {
+    /// What selected it.
+    pub(crate) fn why(&self) -> Why {
+        if self.triggers.is_empty() { Why::Words } else { Why::Trigger }
+    }
+
+    /// The summands of its score.
+    pub(crate) fn features(&self) -> impl Iterator<Item = Feature> {
+        let summands = NAMES.into_iter().zip(self.values).zip(WEIGHTS);
+        summands.map(|((name, value), weight)| Feature { name, value, weight })
+    }
+
+    /// How it came to its score.
+    pub(crate) fn explanation(&self, reasons: &Reasons) -> Explanation {
+        let terms = self.matched.iter().filter_map(|&(term, counts)| {
+            Some(TermMatch { counts, ..reasons.terms.get(term)?.clone() })
+        });
+        let paraphrases = reasons.paraphrases.iter().filter_map(|(asked, said)| {
+            let said: Vec<String> = said
+                .iter()
+                .filter(|place| self.said.contains(place))
+                .filter_map(|&place| reasons.said.get(place).map(|&word| word.to_owned()))
+                .collect();
+            (!said.is_empty()).then(|| ParaphraseMatch { asked: asked.clone(), said })
+        });
+        Explanation {
+            triggers: self.triggers.clone(),
+            terms: terms.collect(),
+            paraphrases: paraphrases.collect(),
+            features: self.features().collect(),
+            score: self.score,
+        }
+    }
+}
 
 /// Orders the candidates: score descending, then id ascending.
 pub(super) fn rank(
     handles: Handles<'_>,
     query: &Query,
     found: &mut Found,
-) -> Result<Vec<Ranked>, RecallError> {
-    let model = model::Model::new(handles.snapshot, query, found)?;
+) -> Result<(Vec<Ranked>, Reasons), RecallError> {
+    let model = model::Model::new(handles, query, found)?;
     let mut scratch = feature::Scratch::new(&model);
     let mut ranked = Vec::with_capacity(found.candidates.len());
     for (key, triggers) in std::mem::take(&mut found.candidates) {
@@ -38,48 +106,40 @@ pub(super) fn rank(
         else {
             continue;
         };
+        let n_words = forward.detail.len();
         query.limit(&mut forward);
-        let values = feature::features(&model, &forward, &triggers, &mut scratch);
-        let terms = scratch.terms(&model);
-        let features: Vec<Feature> = NAMES
-            .into_iter()
-            .zip(values)
-            .zip(WEIGHTS)
-            .map(|((name, value), weight)| Feature { name, value, weight })
-            .collect();
-        let score = features.iter().map(|feature| feature.value * feature.weight).sum();
-        let why = if triggers.is_empty() { Why::Words } else { Why::Trigger };
-        let explanation = Explanation { triggers, terms, features, score };
-        ranked.push(Ranked { key, head, why, explanation });
+        let is_lead = head.breadcrumb.is_empty() && !head.children.is_empty();
+        let stand = if is_lead { Stand::Lead } else { Stand::Body };
+        let values = feature::features(&model, &forward, stand, &triggers, &mut scratch);
+        let score = values.iter().zip(WEIGHTS).map(|(value, weight)| value * weight).sum();
+        let (matched, said) = (scratch.matched(), scratch.said());
+        ranked.push(Ranked { key, head, score, n_words, triggers, values, matched, said });
     }
-    ranked.sort_by(|a, b| {
-        b.explanation.score.total_cmp(&a.explanation.score).then_with(|| a.head.id.cmp(&b.head.id))
-    });
-    Ok(ranked)
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.head.id.cmp(&b.head.id)));
+    Ok((ranked, model.reasons()))
 }
 
-/// How much of a question a record with authored triggers must cover to be an answer: the share of
-/// the question's weight that stands anywhere in the record, plus the share that stands in its triggers, title,
-/// breadcrumb or description; at most 2. Somebody wrote down what such a record is for, so a question
-/// that neither its words nor its triggers cover is about something else.
-const AUTHORED_FLOOR: f64 = 0.55;
-/// How much of a question a record with derived triggers must have in similar words or synonyms to be an
-/// answer, as a share of its weight: a question in other words may still be about it, so only next to nothing
-/// in common is refused.
-const DERIVED_FLOOR: f64 = 0.10;
+/// The scores under which a text of some length is no answer, by whether somebody wrote its triggers:
+/// somebody who did wrote down what it is for, so a question that misses it is about something else. Each is one less
+/// than the highest whole number that refuses no standard tuning question of the field guide; the one is
+/// left to questions in other words. `eval/README.md` has what they refuse.
+const AUTHORED_FLOOR: f64 = 8.0;
+const DERIVED_FLOOR: f64 = 7.0;
+/// From how many words of detail on these floors hold: a short text scores little whatever it is about.
+const MIN_WORDS: usize = 40;
+/// How much of a question a shorter text must have in like words, synonyms or paraphrases, as a share of its
+/// weight: next to nothing in common is refused.
+const SHORT_FLOOR: f64 = 0.10;
 
 /// Whether the best candidate is an answer at all.
-///
-/// Each floor is the highest, in steps of 0.05, that refuses no standard tuning question of the field
-/// guide, the one for derived triggers lowered until short records elsewhere are answered, too;
-/// `eval/README.md` has what they refuse.
 pub(super) fn is_answer(best: &Ranked) -> bool {
-    let features = &best.explanation.features;
-    let value = |name: &str| features.iter().find(|f| f.name == name).map_or(0.0, |f| f.value);
-    if best.head.triggers.iter().any(|trigger| trigger.origin != Origin::Derived) {
-        value("coverage") + value("coverage-tiers") >= AUTHORED_FLOOR
+    let value = |name: &str| best.features().find(|f| f.name == name).map_or(0.0, |f| f.value);
+    if best.n_words < MIN_WORDS {
+        value("like") + value("synonyms") + value("paraphrase") >= SHORT_FLOOR
+    } else if best.head.triggers.iter().any(|trigger| trigger.origin != Origin::Derived) {
+        best.score >= AUTHORED_FLOOR
     } else {
-        value("like") + value("synonyms") >= DERIVED_FLOOR
+        best.score >= DERIVED_FLOOR
     }
 }
 

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 
 use crate::recall::candidate::{Found, IndexedWord};
 use crate::recall::lexicon::{self, Role};
-use crate::recall::rank::query_weight;
-use crate::recall::{Query, RecallError};
+use crate::recall::paraphrase;
+use crate::recall::rank::{Reasons, query_weight};
+use crate::recall::{Handles, Query, RecallError, TermMatch};
 use crate::store::{Field, Snapshot};
 use crate::text::{self, Form};
 
@@ -15,6 +16,9 @@ use crate::text::{self, Form};
 const MIN_SIMILARITY: f64 = 0.5;
 /// Query words further apart than this are no pair.
 const PAIR_DISTANCE: u32 = 6;
+/// How sure one word of a paraphrase makes that a record means what was asked, if the word is of middling
+/// rarity; in proportion to its rarity, up to the second number.
+const SURE_OF_A_WORD: (f64, f64) = (0.6, 0.7);
 /// The most words that pairs are made of: their number grows with the square.
 const MAX_PAIRED_WORDS: usize = 48;
 
@@ -30,8 +34,6 @@ pub(super) struct Term {
     pub(super) plain_weight: f64,
     /// Fingerprints of the forms in which it stands in the question.
     pub(super) forms: Vec<u16>,
-    /// Whether it is a name with digits or connectors.
-    pub(super) is_identifier: bool,
 }
 
 /// How a word of a record stands to a word of the question.
@@ -42,6 +44,18 @@ pub(super) struct Likeness {
     pub(super) similarity: f64,
 }
 
+/// What documents may say instead of some words of the question.
+#[derive(Debug)]
+pub(super) struct Paraphrase {
+    /// The words of the question, as places among the terms.
+    pub(super) asked: Vec<usize>,
+    /// What it weighs: as much as the words that it stands for, and not less than a word or two of
+    /// middling rarity, since common words together say something rare.
+    pub(super) weight: f64,
+    /// Words of records, as places among [`Model::said`], each with how sure it makes.
+    pub(super) said: Vec<(usize, f64)>,
+}
+
 /// A question, measured against the records of a store.
 #[derive(Debug)]
 pub(super) struct Model {
@@ -50,8 +64,6 @@ pub(super) struct Model {
     pub(super) total: f64,
     /// The sum of the plain weights.
     pub(super) plain_total: f64,
-    /// The sum of the weights of identifiers.
-    pub(super) identifier_total: f64,
     /// The largest weight of a word that any record has.
     pub(super) max_weight: f64,
     /// Which pairs of words stand close to each other in the question, and what a pair weighs.
@@ -62,7 +74,13 @@ pub(super) struct Model {
     likenesses: Vec<(u32, Likeness)>,
     /// Words of a record that may stand for a word of the question, sorted by fingerprint.
     synonyms: Vec<(u32, usize)>,
-    /// One bit for each fingerprint modulo 4,096 that is in either list: most words are in none.
+    /// What documents may say instead.
+    pub(super) paraphrases: Vec<Paraphrase>,
+    /// The words that they may say, in the order of their stems.
+    pub(super) said: Vec<&'static str>,
+    /// The fingerprints of these words with their places, sorted.
+    said_prints: Vec<(u32, usize)>,
+    /// One bit for each fingerprint modulo 4,096 that is in any list: most words are in none.
     known: Box<[u64; 64]>,
     /// The average number of words in each field, at least 1.
     pub(super) average: [f64; 6],
@@ -72,21 +90,26 @@ pub(super) struct Model {
     pub(super) typical_idf: f64,
     /// Whether the question asks where something is used, and not what it is.
     pub(super) asks_for_use: bool,
+    /// Which terms stand between quotation marks or backticks in the question.
+    pub(super) is_quoted: Vec<bool>,
 }
 
 impl Model {
     pub(super) fn new(
-        snapshot: &Snapshot,
+        handles: Handles<'_>,
         query: &Query,
         found: &Found,
     ) -> Result<Self, RecallError> {
+        let snapshot = handles.snapshot;
         let totals = snapshot.totals();
         let n = totals.n_records as f64;
         let idf = |n_records: f64| (1.0 + (n - n_records + 0.5).max(0.0) / (n_records + 0.5)).ln();
         let mut terms = Vec::with_capacity(found.words.len());
         for word in &found.words {
-            // A compound that no record has as a whole is known by its parts.
-            if word.word.form == Form::Whole && word.n_records == 0 {
+            // A compound that no record has as a whole is known by its parts; and that a small store has
+            // no `of` says nothing of a question.
+            let is_filler = !found.only_filler && Role::of(&word.word.text) != Role::Topic;
+            if word.n_records == 0 && (word.word.form == Form::Whole || is_filler) {
                 continue;
             }
             let idf = idf(word.n_records as f64);
@@ -94,14 +117,11 @@ impl Model {
                 idf,
                 weight: idf * query_weight(&word.word, found.only_filler),
                 plain_weight: idf * f64::from(word.word.n),
-                is_identifier: word.word.form == Form::Whole
-                    || word.word.text.contains(|c: char| c.is_numeric()),
                 forms: word.word.forms.iter().map(|form| text::form_print(form)).collect(),
                 word: word.clone(),
             });
         }
         let sum = |of: &dyn Fn(&Term) -> f64| terms.iter().map(of).sum::<f64>().max(1e-9);
-        let weight_if = |keep: bool, term: &Term| if keep { term.weight } else { 0.0 };
         let records = n.max(1.0);
         let mut average = [1.0; 6];
         for (slot, field) in average.iter_mut().zip(Field::ALL) {
@@ -110,7 +130,6 @@ impl Model {
         let mut model = Self {
             total: sum(&|term| term.weight),
             plain_total: sum(&|term| term.plain_weight),
-            identifier_total: sum(&|term| weight_if(term.is_identifier, term)),
             max_weight: terms
                 .iter()
                 .filter(|term| term.word.n_records > 0)
@@ -127,14 +146,20 @@ impl Model {
                 .max(1.0),
             typical_idf: idf(n.sqrt()),
             asks_for_use: asks_for_use(query.text()),
+            is_quoted: is_quoted(query.text(), &terms),
+            paraphrases: Vec::new(),
+            said: Vec::new(),
+            said_prints: Vec::new(),
             terms,
         };
         model.pairs = model.find_pairs();
         model.neighbours = model.find_neighbours();
         model.likenesses = model.find_likenesses(snapshot)?;
         model.synonyms = model.find_synonyms();
+        model.find_paraphrases(handles, query, &idf)?;
         let prints = model.likenesses.iter().map(|(print, _)| *print);
-        for print in prints.chain(model.synonyms.iter().map(|(print, _)| *print)) {
+        let prints = prints.chain(model.synonyms.iter().map(|(print, _)| *print));
+        for print in prints.chain(model.said_prints.iter().map(|(print, _)| *print)) {
             if let Some(word) = model.known.get_mut((print as usize >> 6) & 63) {
                 *word |= 1 << (print & 63);
             }
@@ -158,6 +183,84 @@ impl Model {
         let from = self.synonyms.partition_point(|(known, _)| *known < print);
         let rest = self.synonyms.get(from..).unwrap_or_default();
         rest.iter().take_while(move |(known, _)| *known == print).map(|(_, term)| *term)
+    }
+
+    /// What scores are explained with.
+    pub(super) fn reasons(&self) -> Reasons {
+        let terms = self.terms.iter().map(|term| TermMatch {
+            term: term.word.word.text.clone(),
+            read_as: term.word.read_as.clone(),
+            n_records: term.word.n_records,
+            weight: term.weight,
+            counts: [0; 6],
+        });
+        let asked = |places: &[usize]| {
+            let words = places.iter().filter_map(|&place| self.terms.get(place));
+            words.map(|term| term.word.word.text.as_str()).collect::<Vec<_>>().join(" ")
+        };
+        let paraphrases = self.paraphrases.iter().map(|paraphrase| {
+            let said = paraphrase.said.iter().map(|(place, _)| *place).collect();
+            (asked(&paraphrase.asked), said)
+        });
+        Reasons {
+            terms: terms.collect(),
+            paraphrases: paraphrases.collect(),
+            said: self.said.clone(),
+        }
+    }
+
+    /// The place of a word of a record among [`Model::said`].
+    pub(super) fn said(&self, print: u32) -> Option<usize> {
+        let at = self.said_prints.binary_search_by_key(&print, |(print, _)| *print).ok()?;
+        self.said_prints.get(at).map(|(_, place)| *place)
+    }
+
+    fn find_paraphrases(
+        &mut self,
+        handles: Handles<'_>,
+        query: &Query,
+        idf: &dyn Fn(f64) -> f64,
+    ) -> Result<(), RecallError> {
+        let (sure, surest) = SURE_OF_A_WORD;
+        // Which words records have at all, and how sure each makes.
+        let mut known: BTreeMap<&'static str, Option<(usize, f64)>> = BTreeMap::new();
+        for found in paraphrase::find(query.phrase()) {
+            let is_asked = |term: &Term| {
+                term.word.variants.iter().any(|word| found.asked.contains(&word.as_str()))
+            };
+            let asked: Vec<usize> = (0..)
+                .zip(&self.terms)
+                .filter(|(_, term)| is_asked(term))
+                .map(|(place, _)| place)
+                .collect();
+            let of_words: f64 =
+                asked.iter().filter_map(|&place| self.terms.get(place)).map(|t| t.weight).sum();
+            let n_words = found.asked.len() as f64;
+            let least = self.typical_idf * (0.5 + 0.5 * n_words).min(1.5);
+            let mut said = Vec::with_capacity(found.said.len());
+            for word in found.said {
+                let entry = match known.get(word) {
+                    Some(entry) => *entry,
+                    None => {
+                        let n = handles.lexical.document_frequency(&[word.to_owned()])?;
+                        let entry = (n > 0).then(|| {
+                            self.said.push(word);
+                            let place = self.said.len() - 1;
+                            (place, (sure * idf(n as f64) / self.typical_idf).min(surest))
+                        });
+                        known.insert(word, entry);
+                        entry
+                    }
+                };
+                said.extend(entry);
+            }
+            if !said.is_empty() {
+                self.paraphrases.push(Paraphrase { asked, weight: of_words.max(least), said });
+            }
+        }
+        self.said_prints = self.said.iter().map(|word| text::fingerprint(word)).zip(0..).collect();
+        self.said_prints.sort_unstable();
+        Ok(())
     }
 
     fn find_pairs(&self) -> Vec<(usize, usize, f64)> {
@@ -262,6 +365,22 @@ fn similar(snapshot: &Snapshot, term: &str) -> Result<Vec<(u32, f64)>, RecallErr
         })
         .filter(|&(_, similarity)| similarity >= MIN_SIMILARITY)
         .collect())
+}
+
+/// Which terms stand between quotation marks or backticks.
+fn is_quoted(query: &str, terms: &[Term]) -> Vec<bool> {
+    const MARKS: [(char, char); 3] = [('"', '"'), ('`', '`'), ('\u{201c}', '\u{201d}')];
+    let mut quoted: Vec<String> = Vec::new();
+    for (open, close) in MARKS {
+        let mut rest = query;
+        while let Some((_, inside)) = rest.split_once(open) {
+            let Some((inside, behind)) = inside.split_once(close) else { break };
+            quoted.extend(text::words(inside).into_iter().map(|word| word.text));
+            rest = behind;
+        }
+    }
+    let is_quoted = |term: &Term| term.word.word.forms.iter().any(|form| quoted.contains(form));
+    terms.iter().map(is_quoted).collect()
 }
 
 /// Whether a question names a piece of code and asks who uses it.

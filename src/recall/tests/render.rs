@@ -38,6 +38,15 @@ fn head(id: &str, path: &str, lines: Lines, tiers: [&str; 3]) -> Head {
     })
 }
 
+/// How many copies of a record are listed with it: none or a few, whichever its id says.
+fn n_copies(head: &Head) -> usize {
+    head.id.as_str().len() % 4
+}
+
+fn price_of(format: Format, head: &Head, tag: &str) -> Price {
+    format.price(head, &vec![head.label; n_copies(head)], tag)
+}
+
 /// A hit whose numbers are at their widest.
 fn hit(head: &Head, tier: Tier, text: &str) -> Hit {
     Hit {
@@ -54,6 +63,8 @@ fn hit(head: &Head, tier: Tier, text: &str) -> Hit {
         text: text.to_owned(),
         detail_tokens: head.cost(Tier::Detail).text,
         source: SourceState::Missing,
+        copies: vec![head.id.clone(); n_copies(head)],
+        n_more_copies: if n_copies(head) > 0 { 9_999 } else { 0 },
         explanation: Explanation::default(),
     }
 }
@@ -77,7 +88,7 @@ fn priced(
     shown: &[(Head, Tier)],
     named: &[Head],
 ) -> u32 {
-    let of = |head: &Head| format.price(head, tag);
+    let of = |head: &Head| price_of(format, head, tag);
     let tier_cost = |Price { tiers: [description, summary, detail], .. }: Price, tier| match tier {
         Tier::Detail => detail,
         Tier::Summary => summary,
@@ -186,7 +197,7 @@ fn the_widest_skeletons_cost_what_the_constants_say() {
         let ids = |n| answer("q", Vec::new(), vec![head.id.clone(); n]);
         let cost =
             count(&format.render(&ids(2), tag, false)) - count(&format.render(&ids(1), tag, false));
-        let price = format.price(&head, tag).name;
+        let price = price_of(format, &head, tag).name;
         // In JSON the cost of a label has the path, too, which a list of ids has not.
         let path = if format == Format::Json { crate::text::count_json(&head.path) } else { 0 };
         assert!(
