@@ -16,7 +16,7 @@ use crate::bm25::schema::{self, Fields, Splitter, TOKENIZER};
 use crate::bm25::{Bm25Error, Document};
 
 /// Memory for postings before a segment is written, in bytes.
-const ARENA_BYTES: usize = 96 << 20;
+const ARENA_BYTES: usize = 32 << 20;
 
 /// A change of the index in the making.
 ///

@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Get(GetArgs),
     /// List the records of a store.
     Ls(LsArgs),
+    /// Show what becomes of one file: its records with their tiers, and the remarks on it. Needs no store.
+    ShowRecords(ShowRecordsArgs),
     /// Say what a store holds.
     Status(StatusArgs),
     /// Check a store against itself.
@@ -173,9 +175,27 @@ pub(crate) struct LsArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ShowRecordsArgs {
+    /// The file to read.
+    pub(crate) file: PathBuf,
+    /// Pass over tiers of sidecars and comment blocks, as if nobody had written any.
+    #[arg(long)]
+    pub(crate) derived: bool,
+    /// Show the details of the records, too.
+    #[arg(long)]
+    pub(crate) detail: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     pub(crate) store: StoreArgs,
+    /// List every remark on the files of the store, and everything that was passed over.
+    #[arg(long)]
+    pub(crate) remarks: bool,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

@@ -16,7 +16,9 @@ use psos::record::{Kind, Origin, Tier};
 use crate::cli::Done;
 use crate::cli::args::{IndexArgs, WalkArgs};
 use crate::cli::failure::Failure;
-use crate::cli::output::{by_kind, by_origin, failure, json, list, object, print, push, tell};
+use crate::cli::output::{
+    by_kind, by_origin, failure, json, list, note_json, object, print, push, push_note, tell,
+};
 
 /// How long a writer waits for another one.
 const WAIT: Duration = Duration::from_secs(30);
@@ -111,15 +113,7 @@ impl Progress for Bar {
 pub(crate) fn tell_remarks(report: &IndexReport) {
     let mut text = String::new();
     for note in report.notes.iter().take(REMARKS_SHOWN) {
-        let word = if note.severity > 1 { "error" } else { "warning" };
-        push(
-            &mut text,
-            format_args!("{}:{}:{}: {word}: {}", note.path, note.line, note.column, note.message),
-        );
-        if !note.help.is_empty() {
-            push(&mut text, format_args!(" ({})", note.help));
-        }
-        text.push('\n');
+        push_note(&mut text, note);
     }
     if report.notes.len() > REMARKS_SHOWN {
         push(
@@ -128,7 +122,8 @@ pub(crate) fn tell_remarks(report: &IndexReport) {
         );
     }
     for skipped in report.skipped.iter().take(REMARKS_SHOWN) {
-        push(&mut text, format_args!("{}: skipped: {}\n", skipped.path, skipped.reason));
+        push(&mut text, format_args!("{}: skipped: {}", skipped.path, skipped.reason));
+        push_help(&mut text, skipped);
     }
     if report.skipped.len() > REMARKS_SHOWN {
         push(
@@ -191,16 +186,7 @@ fn report_text(report: &IndexReport) -> String {
 
 fn report_json(report: &IndexReport, dir: &Path) -> String {
     let totals = &report.totals;
-    let remarks = report.notes.iter().map(|note| {
-        object([
-            ("path", json(note.path.as_str())),
-            ("line", json(note.line)),
-            ("column", json(note.column)),
-            ("severity", json(if note.severity > 1 { "error" } else { "warning" })),
-            ("message", json(note.message.as_str())),
-            ("help", json(note.help.as_str())),
-        ])
-    });
+    let remarks = report.notes.iter().map(note_json);
     let object = object([
         ("schema_version", json(1)),
         ("store", json(dir.display().to_string())),
@@ -231,8 +217,20 @@ fn report_json(report: &IndexReport, dir: &Path) -> String {
 
 fn skipped_json(skipped: &[psos::ingest::Skipped]) -> String {
     list(skipped.iter().map(|skipped| {
-        object([("path", json(skipped.path.as_str())), ("reason", json(skipped.reason.as_str()))])
+        object([
+            ("path", json(skipped.path.as_str())),
+            ("reason", json(skipped.reason.as_str())),
+            ("help", json(skipped.help.as_str())),
+        ])
     }))
+}
+
+/// Ends a line with what would have a file read.
+fn push_help(text: &mut String, skipped: &psos::ingest::Skipped) {
+    if !skipped.help.is_empty() {
+        push(text, format_args!(" ({})", skipped.help));
+    }
+    text.push('\n');
 }
 
 fn preview_text(preview: &IndexPreview) -> String {
@@ -244,7 +242,12 @@ fn preview_text(preview: &IndexPreview) -> String {
         push(&mut text, format_args!("remove   {path}\n"));
     }
     for skipped in &preview.skipped {
-        push(&mut text, format_args!("skip     {}: {}\n", skipped.path, skipped.reason));
+        push(&mut text, format_args!("skip     {}: {}", skipped.path, skipped.reason));
+        push_help(&mut text, skipped);
+    }
+    for excluded in &preview.excluded {
+        push(&mut text, format_args!("ignore   {}: {}", excluded.path, excluded.reason));
+        push_help(&mut text, excluded);
     }
     if let Some(why) = &preview.rebuilt_because {
         push(&mut text, format_args!("every file would be read again: {why}\n"));
@@ -269,6 +272,7 @@ fn preview_json(preview: &IndexPreview) -> String {
         ("remove", paths(&preview.remove)),
         ("unchanged", json(preview.n_unchanged)),
         ("skipped", skipped_json(&preview.skipped)),
+        ("ignored", skipped_json(&preview.excluded)),
         ("rebuilt_because", json(preview.rebuilt_because.clone())),
     ]);
     format!("{object}\n")

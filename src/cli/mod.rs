@@ -8,6 +8,7 @@ mod index;
 mod ls;
 mod output;
 mod recall;
+mod show_records;
 mod status;
 mod verify;
 
@@ -34,6 +35,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Recall(args) => recall::run(&args),
         Command::Get(args) => get::run(&args),
         Command::Ls(args) => ls::run(&args),
+        Command::ShowRecords(args) => show_records::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Eval(args) => eval::run(&args),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use psos::engine::{Engine, EngineError};
 use psos::fault::Fault;
 use psos::record::{Kind, Origin, RecordId, Tier};
-use psos::store::Totals;
+use psos::store::{Note, Totals};
 use serde_json::Value;
 
 use crate::cli::args::StoreArgs;
@@ -45,6 +45,35 @@ pub(crate) fn list(values: impl IntoIterator<Item = String>) -> String {
 /// Writes a value as JSON.
 pub(crate) fn json(value: impl Into<Value>) -> String {
     value.into().to_string()
+}
+
+/// Appends a remark as a line that editors jump from.
+pub(crate) fn push_note(text: &mut String, note: &Note) {
+    let word = severity(note.severity);
+    push(
+        text,
+        format_args!("{}:{}:{}: {word}: {}", note.path, note.line, note.column, note.message),
+    );
+    if !note.help.is_empty() {
+        push(text, format_args!(" ({})", note.help));
+    }
+    text.push('\n');
+}
+
+/// Writes a remark as a JSON object.
+pub(crate) fn note_json(note: &Note) -> String {
+    object([
+        ("path", json(note.path.as_str())),
+        ("line", json(note.line)),
+        ("column", json(note.column)),
+        ("severity", json(severity(note.severity))),
+        ("message", json(note.message.as_str())),
+        ("help", json(note.help.as_str())),
+    ])
+}
+
+fn severity(number: u8) -> &'static str {
+    if number > 1 { "error" } else { "warning" }
 }
 
 /// Writes the ids of records as a JSON list.

@@ -1,13 +1,20 @@
 //! `psos status`: what a store holds.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use psos::clock::{Clock as _, SystemClock};
+use psos::engine::Engine;
 use psos::record::{Kind, Tier};
 
 use crate::cli::Done;
 use crate::cli::args::StatusArgs;
-use crate::cli::output::{by_kind, by_origin, failure, json, object, open, print};
+use crate::cli::output::{
+    by_kind, by_origin, failure, json, list, note_json, object, open, print, push, push_note,
+};
+
+/// How many kinds of remarks are counted one by one; --json has all.
+const KINDS_SHOWN: usize = 10;
 
 pub(crate) fn run(args: &StatusArgs) -> Done {
     let engine = open(&args.store)?;
@@ -16,7 +23,14 @@ pub(crate) fn run(args: &StatusArgs) -> Done {
     // As a person would write it; a tree that is gone keeps the path that the store has.
     let root = status.root.canonicalize().unwrap_or_else(|_| status.root.clone());
     let age = status.indexed_at.map(|at| SystemClock.now().saturating_sub(at).as_secs());
+    let remarks = &status.remarks;
+    let n_skipped: u64 = remarks.skipped.values().sum();
+    if args.remarks {
+        return list_remarks(&engine, args.json);
+    }
     if args.json {
+        let severities =
+            object([("error", json(remarks.n_errors)), ("warning", json(remarks.n_warnings))]);
         let object = object([
             ("schema_version", json(1)),
             ("store", json(status.store.display().to_string())),
@@ -31,7 +45,12 @@ pub(crate) fn run(args: &StatusArgs) -> Done {
             ("descriptions", by_origin(totals, Tier::Description)),
             ("summaries", by_origin(totals, Tier::Summary)),
             ("phrases", json(status.n_phrases)),
-            ("remarks", json(status.n_notes)),
+            ("remarks", json(remarks.n_errors + remarks.n_warnings)),
+            ("remarks_by_severity", severities),
+            ("remarks_by_kind", counts(&remarks.by_kind)),
+            ("remarks_by_path", counts(&remarks.by_path)),
+            ("skipped", json(n_skipped)),
+            ("skipped_by_reason", counts(&remarks.skipped)),
             ("segments", json(status.n_segments)),
             ("detail_bytes", json(totals.detail_bytes)),
             ("detail_tokens", json(totals.detail_tokens)),
@@ -46,10 +65,10 @@ pub(crate) fn run(args: &StatusArgs) -> Done {
         .map(|kind| format!("{} {}", kind.name(), totals.of_kind(kind)))
         .collect();
     let age = age.map_or_else(|| "never".to_owned(), |seconds| format!("{seconds} s ago"));
-    print(&format!(
+    let mut text = format!(
         "store       {}\ntree        {}\ngeneration  {}, indexed {age}\ncontent     {}\nfiles       {}\n\
-         records     {} ({})\nphrases     {}\nremarks     {}\ndetail      {} bytes, {} tokens\n\
-         size        {} bytes, {} segments\n",
+         records     {} ({})\nphrases     {}\ndetail      {} bytes, {} tokens\n\
+         size        {} bytes, {} segments\nremarks     {} errors, {} warnings on {} files\n",
         status.store.display(),
         root.display(),
         status.generation,
@@ -58,11 +77,58 @@ pub(crate) fn run(args: &StatusArgs) -> Done {
         totals.n_records,
         kinds.join(", "),
         status.n_phrases,
-        status.n_notes,
         totals.detail_bytes,
         totals.detail_tokens,
         status.store_bytes,
         status.n_segments,
-    ))?;
+        remarks.n_errors,
+        remarks.n_warnings,
+        remarks.by_path.len(),
+    );
+    for (kind, n) in most(&remarks.by_kind) {
+        push(&mut text, format_args!("{n:>10}  {kind}\n"));
+    }
+    push(&mut text, format_args!("skipped     {n_skipped}\n"));
+    for (reason, n) in most(&remarks.skipped) {
+        push(&mut text, format_args!("{n:>10}  {reason}\n"));
+    }
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The counts that are largest, and of equal ones the first by name.
+fn most(counts: &BTreeMap<String, u64>) -> Vec<(&str, u64)> {
+    let mut counts: Vec<(&str, u64)> = counts.iter().map(|(name, &n)| (name.as_str(), n)).collect();
+    counts.sort_by_key(|&(name, n)| (std::cmp::Reverse(n), name));
+    counts.truncate(KINDS_SHOWN);
+    counts
+}
+
+fn counts(counts: &BTreeMap<String, u64>) -> String {
+    let entries = counts.iter().map(|(name, &n)| format!("{}: {n}", json(name.as_str())));
+    format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+}
+
+/// Prints every remark and everything that was passed over.
+fn list_remarks(engine: &Engine, as_json: bool) -> Done {
+    let (notes, skipped) = engine.remarks().map_err(|error| failure(error, engine.dir()))?;
+    let mut text = String::new();
+    if as_json {
+        let remarks = list(notes.iter().map(note_json));
+        let skipped = list(skipped.iter().map(|(path, reason)| {
+            object([("path", json(path.as_str())), ("reason", json(reason.as_str()))])
+        }));
+        let object =
+            object([("schema_version", json(1)), ("remarks", remarks), ("skipped", skipped)]);
+        push(&mut text, format_args!("{object}\n"));
+    } else {
+        for note in &notes {
+            push_note(&mut text, note);
+        }
+        for (path, reason) in &skipped {
+            push(&mut text, format_args!("{path}: skipped: {reason}\n"));
+        }
+    }
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

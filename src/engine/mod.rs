@@ -3,6 +3,7 @@
 
 mod contents;
 mod error;
+mod remarks;
 mod retriever;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use crate::trigger::Triggers;
 
 pub use contents::Content;
 pub use error::EngineError;
+pub use remarks::Remarks;
 pub use retriever::{EngineRetriever, Settings, TriggerRetriever};
 
 /// The name of the store folder inside a tree.
@@ -114,8 +116,8 @@ pub struct Status {
     pub totals: Totals,
     /// Trigger phrases in the automaton's table.
     pub n_phrases: u64,
-    /// Remarks that readers left, over all files.
-    pub n_notes: u64,
+    /// Remarks that readers left, over all files, and what was passed over.
+    pub remarks: Remarks,
     /// Segments of the lexical index.
     pub n_segments: u64,
     /// Bytes on disk.
@@ -331,10 +333,6 @@ impl Engine {
     /// Errors of the store.
     pub fn status(&self) -> Result<Status, EngineError> {
         let (snapshot, loaded) = self.state()?;
-        let mut n_notes = 0;
-        for file in snapshot.files()? {
-            n_notes += file?.notes.len() as u64;
-        }
         Ok(Status {
             store: self.store.dir().to_owned(),
             root: root_of(self.store.dir(), &snapshot.root()?),
@@ -343,7 +341,7 @@ impl Engine {
             fingerprint: snapshot.fingerprint()?,
             totals: *snapshot.totals(),
             n_phrases: snapshot.phrases()?.count() as u64,
-            n_notes,
+            remarks: Remarks::of(&snapshot)?,
             n_segments: loaded.lexical.n_segments() as u64,
             store_bytes: walkdir::WalkDir::new(self.store.dir())
                 .into_iter()

@@ -7,21 +7,26 @@ use crate::store::{Detail, Forward, Head, NewRecord, NewWord};
 use crate::text::{self, Language};
 
 /// The version of the analysis; raised when the same record would become other rows or words.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The most words of a record that are ranked by. What stands further down is found by no query; a
 /// reader splits records long before.
 const MAX_DETAIL_TERMS: usize = 20_000;
 
+/// The most bytes of a record that words are looked for in, which bounds the memory for a line of any length: text
+/// has [`MAX_DETAIL_TERMS`] words in far fewer.
+const MAX_ANALYSED_BYTES: usize = 1 << 20;
+
 /// Returns the rows of a record.
 pub(crate) fn stored(record: &Record) -> NewRecord {
     let language = record.language;
     let indexed = record.indexed();
+    let indexed = head(&indexed);
     let mut texts: Vec<&str> =
-        vec![&record.title, &record.description.text, &record.summary.text, &indexed];
+        vec![&record.title, &record.description.text, &record.summary.text, indexed];
     texts.extend(record.breadcrumb.iter().map(String::as_str));
     texts.extend(record.triggers.iter().map(|trigger| trigger.phrase.as_str()));
-    let mut detail = prints(&indexed, language);
+    let mut detail = prints(indexed, language);
     detail.truncate(MAX_DETAIL_TERMS);
     NewRecord {
         head: Head::of(record),
@@ -67,7 +72,7 @@ pub(crate) fn indexed_terms(head: &Head, detail: &Detail) -> Vec<String> {
     );
     let mut terms: Vec<String> =
         texts.into_iter().flat_map(|text| text::terms(text, head.language)).collect();
-    let mut detail = text::terms(&record::indexed(detail.shown()), head.language);
+    let mut detail = text::terms(self::head(&record::indexed(detail.shown())), head.language);
     detail.truncate(MAX_DETAIL_TERMS);
     terms.append(&mut detail);
     terms
@@ -81,6 +86,10 @@ pub(crate) fn words(terms: &[String]) -> Vec<NewWord> {
         .map(|term| NewWord { print: text::fingerprint(term), grams: text::grams(term) })
         .filter(|word| !word.grams.is_empty())
         .collect()
+}
+
+fn head(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(MAX_ANALYSED_BYTES)).unwrap_or(text)
 }
 
 fn forms(texts: &[&str]) -> Vec<u16> {

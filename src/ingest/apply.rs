@@ -1,5 +1,6 @@
 //! Carrying out a plan: files in parallel, rows in order, one commit.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,7 +9,9 @@ use rayon::prelude::*;
 use crate::bm25::{self, Writer};
 use crate::clock::Clock;
 use crate::ingest::plan::{Found, Known, Stamp};
-use crate::ingest::{Extent, IndexOptions, IngestError, Progress, Skipped, Work, analyse, note};
+use crate::ingest::{
+    Extent, IndexOptions, IngestError, Progress, Skipped, Work, analyse, links, long, note,
+};
 use crate::reader::{self, Tiers};
 use crate::record::Hash;
 use crate::store::{
@@ -29,6 +32,8 @@ pub(super) struct Done {
     pub(super) generation: u64,
     pub(super) changed: bool,
     pub(super) n_bytes: u64,
+    /// Files that were read for what links call them alone.
+    pub(super) n_renamed: u64,
     pub(super) totals: Totals,
     pub(super) notes: Vec<Note>,
     pub(super) skipped: Vec<Skipped>,
@@ -91,6 +96,8 @@ pub(super) fn apply(
     store: &Store,
     mut batch: Batch<'_>,
     snapshot: &Snapshot,
+    found: &[Found],
+    passed: &[Skipped],
     work: &Work,
     options: &IndexOptions,
     clock: &dyn Clock,
@@ -101,6 +108,7 @@ pub(super) fn apply(
         generation: 0,
         changed: false,
         n_bytes: 0,
+        n_renamed: 0,
         totals: Totals::default(),
         notes: Vec::new(),
         skipped: Vec::new(),
@@ -110,8 +118,8 @@ pub(super) fn apply(
     for path in &work.plan.remove {
         let removed = batch.remove_file(path)?;
         phrases_changed |= !removed.is_empty();
-        for record in removed {
-            lexical.remove(record.key.0)?;
+        for key in removed {
+            lexical.remove(key.0)?;
         }
     }
 
@@ -122,12 +130,26 @@ pub(super) fn apply(
             threads: options.threads.unwrap_or(0),
             source: error.into(),
         })?;
-    let total = work.plan.read.len() as u64;
+    let linked = links::update(root, found, &work.plan, snapshot, &mut batch, &threads)?;
+    let files = with_renamed(&work.plan.read, found, &linked.renamed);
+    done.n_renamed = (files.len() - work.plan.read.len()) as u64;
+    let total = files.len() as u64;
     let mut n_done = 0;
     // An equal hash spares the analysis, unless the analysis itself is what changed.
     let reread = options.extent == Extent::Full || work.rebuilt_because.is_some();
-    for chunk in chunks(&work.plan.read) {
+    for chunk in chunks(&files) {
         let now = clock.now();
+        if let [file] = chunk
+            && is_long(file)
+        {
+            let known = snapshot.file(&file.entry.path)?.filter(|_| !reread);
+            let mut sink =
+                long::Sink { batch: &mut batch, lexical: &mut lexical, threads: &threads };
+            phrases_changed |= sink.put(root, file, known, options, now, &mut done)?;
+            n_done += 1;
+            progress.files(n_done, total);
+            continue;
+        }
         let known: Vec<Option<FileRow>> =
             chunk.iter().map(|file| snapshot.file(&file.entry.path)).collect::<Result<_, _>>()?;
         let outcomes: Vec<Outcome> = threads.install(|| {
@@ -135,8 +157,9 @@ pub(super) fn apply(
                 .par_iter()
                 .zip(known)
                 .map(|(file, known)| {
-                    let known = known.filter(|_| !reread);
-                    read(root, file, known, options, now)
+                    let path = &file.entry.path;
+                    let known = known.filter(|_| !reread && !linked.renamed.contains(path));
+                    read(root, file, known, linked.around(path), options, now)
                 })
                 .collect()
         });
@@ -147,17 +170,19 @@ pub(super) fn apply(
                     done.n_bytes += file.row.stamp.size;
                     let put = batch.put_file(&file.row, &file.records)?;
                     phrases_changed |= !put.added.is_empty() || !put.removed.is_empty();
-                    move_terms(&mut lexical, &put, &file)?;
+                    move_terms(&mut lexical, &put, &file.records, &file.terms)?;
                     batch.learn(&file.words)?;
+                    let path = &file.row.path;
+                    links::keep(&mut batch, path, linked.around(path))?;
                     done.notes.extend(conflicts(&put));
                     done.notes.extend(file.row.notes);
                 }
                 Outcome::Same(row) => batch.touch_file(&row)?,
                 Outcome::Failed(skipped) => done.skipped.push(skipped),
                 Outcome::Gone(path) => {
-                    for record in batch.remove_file(&path)? {
+                    for key in batch.remove_file(&path)? {
                         phrases_changed = true;
-                        lexical.remove(record.key.0)?;
+                        lexical.remove(key.0)?;
                     }
                 }
             }
@@ -166,10 +191,13 @@ pub(super) fn apply(
     }
 
     if phrases_changed || snapshot.automaton(AUTOMATON)?.is_none() {
-        let phrases = batch.phrases()?;
-        let automaton = trigger::build(phrases.iter().map(|(phrase, _)| phrase.as_str()))?;
-        batch.set_automaton(AUTOMATON, Some(&automaton))?;
+        let mut building = trigger::Building::new();
+        batch.each_phrase(&mut |phrase| building.add(phrase))?;
+        batch.set_automaton(AUTOMATON, Some(&building.finish()?))?;
     }
+    let skipped: Vec<(String, String)> =
+        passed.iter().chain(&done.skipped).map(|it| (it.path.clone(), it.reason.clone())).collect();
+    batch.set_skipped(&skipped)?;
     batch.set_fingerprint(&fingerprint(options))?;
     batch.set_root(&stored_root(root, store.dir()))?;
     batch.set_indexed_at(clock.now())?;
@@ -199,8 +227,22 @@ fn sweep(store: &Store) -> Result<(), IngestError> {
     Ok(())
 }
 
-/// Splits the files so that no chunk holds too many, or too many bytes.
-fn chunks(files: &[Found]) -> Vec<&[Found]> {
+/// The files to read, and those that are called otherwise than before; sorted by path, as both are.
+fn with_renamed(read: &[Found], found: &[Found], renamed: &BTreeSet<String>) -> Vec<Found> {
+    let planned: BTreeSet<&str> = read.iter().map(|file| file.entry.path.as_str()).collect();
+    let is_read = |file: &&Found| {
+        planned.contains(file.entry.path.as_str()) || renamed.contains(&file.entry.path)
+    };
+    if renamed.is_empty() { read.to_vec() } else { found.iter().filter(is_read).cloned().collect() }
+}
+
+/// Whether a file is read in pieces.
+pub(super) fn is_long(file: &Found) -> bool {
+    reader::is_streamed(&file.entry.path, file.entry.size)
+}
+
+/// Splits the files so that no chunk holds too many, or too many bytes, or another file beside a long one.
+pub(super) fn chunks(files: &[Found]) -> Vec<&[Found]> {
     let mut chunks = Vec::new();
     let mut rest = files;
     while !rest.is_empty() {
@@ -209,7 +251,7 @@ fn chunks(files: &[Found]) -> Vec<&[Found]> {
             .iter()
             .take(FILES_AT_A_TIME)
             .take_while(|file| {
-                let fits = bytes < BYTES_AT_A_TIME;
+                let fits = bytes < BYTES_AT_A_TIME && !is_long(file);
                 bytes += file.entry.size;
                 fits
             })
@@ -225,52 +267,26 @@ fn read(
     root: &Path,
     file: &Found,
     known: Option<FileRow>,
+    around: &reader::Around,
     options: &IndexOptions,
     now: Duration,
 ) -> Outcome {
     let path = &file.entry.path;
     let bytes = match std::fs::read(root.join(path)) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Outcome::Gone(path.clone());
-        }
-        Err(error) => {
-            return Outcome::Failed(Skipped { path: path.clone(), reason: error.to_string() });
-        }
+        Err(error) => return failed(path, &error),
     };
-    // A sidecar that went away since the listing is a file without one.
-    let sidecar = file
-        .sidecar
-        .as_ref()
-        .and_then(|entry| Some((entry, std::fs::read(root.join(&entry.path)).ok()?)));
-    let stamp = |entry: &crate::ingest::Entry, bytes: &[u8]| store::Stamp {
-        size: entry.size,
-        mtime_nanos: Some(entry.mtime),
-        hash: Hash::of(bytes),
-    };
-    let mut row = FileRow {
-        path: path.clone(),
-        stamp: stamp(&file.entry, &bytes),
-        sidecar: sidecar.as_ref().map(|(entry, bytes)| stamp(entry, bytes)),
-        reader_version: reader::VERSION,
-        keys: Vec::new(),
-        notes: Vec::new(),
-        indexed_at: now,
-    };
+    let sidecar = read_sidecar(root, file);
+    let mut row = row(file, Hash::of(&bytes), sidecar.as_deref(), now);
     if let Some(known) = known
-        && known.stamp.hash == row.stamp.hash
-        && known.sidecar.map(|stamp| stamp.hash) == row.sidecar.map(|stamp| stamp.hash)
+        && is_same(&known, &row)
     {
         return Outcome::Same(Box::new(FileRow { keys: known.keys, notes: known.notes, ..row }));
     }
-    let input = reader::Input {
-        path,
-        bytes: &bytes,
-        sidecar: sidecar
-            .as_ref()
-            .map(|(entry, bytes)| reader::Sidecar { path: &entry.path, bytes }),
-    };
-    let document = reader::read(&input, &options.reader);
+    let input =
+        reader::Input { path, bytes: &bytes, sidecar: sidecar_of(file, sidecar.as_deref()) };
+    let mut document = reader::read(&input, &options.reader);
+    document.place_in(around);
     row.notes = document.diagnostics.into_iter().map(note).collect();
     let records: Vec<NewRecord> = document.records.iter().map(analyse::stored).collect();
     let terms: Vec<Vec<String>> =
@@ -279,12 +295,68 @@ fn read(
     Outcome::Read(Box::new(ReadFile { row, records, terms, words }))
 }
 
-fn move_terms(lexical: &mut Writer, put: &Put, file: &ReadFile) -> Result<(), IngestError> {
-    for record in &put.removed {
-        lexical.remove(record.key.0)?;
+/// What becomes of a file that cannot be read.
+fn failed(path: &str, error: &std::io::Error) -> Outcome {
+    if error.kind() == std::io::ErrorKind::NotFound {
+        return Outcome::Gone(path.to_owned());
+    }
+    Outcome::Failed(cannot_read(path, error))
+}
+
+/// A file that the system does not let us read.
+pub(super) fn cannot_read(path: &str, error: &std::io::Error) -> Skipped {
+    Skipped::new(path, error.to_string(), "let it be read, or leave it out with .psosignore")
+}
+
+/// The bytes of a file's sidecar. One that went away since the listing is a file without one.
+pub(super) fn read_sidecar(root: &Path, file: &Found) -> Option<Vec<u8>> {
+    std::fs::read(root.join(&file.sidecar.as_ref()?.path)).ok()
+}
+
+/// A sidecar as readers take it.
+pub(super) fn sidecar_of<'a>(
+    file: &'a Found,
+    bytes: Option<&'a [u8]>,
+) -> Option<reader::Sidecar<'a>> {
+    Some(reader::Sidecar { path: &file.sidecar.as_ref()?.path, bytes: bytes? })
+}
+
+/// What the store is to know of a file, before its records.
+pub(super) fn row(file: &Found, hash: Hash, sidecar: Option<&[u8]>, now: Duration) -> FileRow {
+    let stamp = |entry: &crate::ingest::Entry, hash| store::Stamp {
+        size: entry.size,
+        mtime_nanos: Some(entry.mtime),
+        hash,
+    };
+    FileRow {
+        path: file.entry.path.clone(),
+        stamp: stamp(&file.entry, hash),
+        sidecar: file.sidecar.as_ref().and_then(|entry| Some(stamp(entry, Hash::of(sidecar?)))),
+        reader_version: reader::VERSION,
+        keys: Vec::new(),
+        notes: Vec::new(),
+        indexed_at: now,
+    }
+}
+
+/// Whether a file and its sidecar have the bytes that the store knows.
+pub(super) fn is_same(known: &FileRow, row: &FileRow) -> bool {
+    known.stamp.hash == row.stamp.hash
+        && known.sidecar.map(|stamp| stamp.hash) == row.sidecar.map(|stamp| stamp.hash)
+}
+
+/// Brings the lexical index to what became of some records, which have these words.
+pub(super) fn move_terms(
+    lexical: &mut Writer,
+    put: &Put,
+    records: &[NewRecord],
+    terms: &[Vec<String>],
+) -> Result<(), IngestError> {
+    for key in &put.removed {
+        lexical.remove(key.0)?;
     }
     for &(at, key) in &put.added {
-        let (Some(record), Some(terms)) = (file.records.get(at), file.terms.get(at)) else {
+        let (Some(record), Some(terms)) = (records.get(at), terms.get(at)) else {
             continue;
         };
         lexical.add(&bm25::Document {
@@ -298,7 +370,7 @@ fn move_terms(lexical: &mut Writer, put: &Put, file: &ReadFile) -> Result<(), In
     Ok(())
 }
 
-fn conflicts(put: &Put) -> impl Iterator<Item = Note> + '_ {
+pub(super) fn conflicts(put: &Put) -> impl Iterator<Item = Note> + '_ {
     put.conflicts.iter().map(|conflict| Note {
         path: conflict.loser.clone(),
         line: 0,

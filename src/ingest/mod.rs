@@ -4,6 +4,9 @@
 mod analyse;
 mod apply;
 mod error;
+mod excluded;
+mod links;
+mod long;
 mod plan;
 mod walk;
 
@@ -64,7 +67,7 @@ pub struct IndexReport {
     pub generation: u64,
     /// Whether anything changed that an answer may depend on.
     pub changed: bool,
-    /// Files that were read.
+    /// Files that were read: new and changed ones, and those that links elsewhere call otherwise than before.
     pub n_read: u64,
     /// Files that were left as they are.
     pub n_unchanged: u64,
@@ -95,6 +98,8 @@ pub struct IndexPreview {
     pub n_unchanged: u64,
     /// What would be passed over.
     pub skipped: Vec<Skipped>,
+    /// What ignore files and hidden names leave out, with the rule; a folder once for all that is in it.
+    pub excluded: Vec<Skipped>,
     /// Why all files would be read again though nobody asked for it.
     pub rebuilt_because: Option<String>,
 }
@@ -136,12 +141,16 @@ pub fn index(
     let snapshot = store.snapshot()?;
     let work = Work::plan(&snapshot, &listing, options)?;
     check_empty(root, &listing, snapshot.totals(), options)?;
-    let done = apply::apply(root, store, batch, &snapshot, &work, options, clock, progress)?;
+    let found = &listing.found;
+    let passed = &listing.listing.skipped;
+    let done = apply::apply(
+        root, store, batch, &snapshot, found, passed, &work, options, clock, progress,
+    )?;
     Ok(IndexReport {
         generation: done.generation,
         changed: done.changed,
-        n_read: work.plan.read.len() as u64,
-        n_unchanged: work.plan.n_unchanged,
+        n_read: work.plan.read.len() as u64 + done.n_renamed,
+        n_unchanged: work.plan.n_unchanged.saturating_sub(done.n_renamed),
         n_removed: work.plan.remove.len() as u64,
         n_bytes: done.n_bytes,
         rebuilt_because: work.rebuilt_because,
@@ -174,6 +183,7 @@ pub fn preview(
         read: work.plan.read.into_iter().map(|file| file.entry.path).collect(),
         remove: work.plan.remove,
         n_unchanged: work.plan.n_unchanged,
+        excluded: excluded::excluded(root, options.walk, &listing.listing.seen),
         skipped: listing.listing.skipped,
         rebuilt_because: work.rebuilt_because,
     })
@@ -215,14 +225,13 @@ fn list(root: &Path, options: &IndexOptions) -> Tree {
         if reader::format_of(&entry.path).is_some() {
             found.push(plan::Found { entry, sidecar });
         } else {
-            listing.skipped.push(Skipped {
-                path: entry.path,
-                reason: "no reader for this kind of file".into(),
-            });
+            let (reason, help) = reader::why_not(&entry.path);
+            listing.skipped.push(Skipped::new(entry.path, reason, help));
         }
     }
     for (path, _) in sidecars {
-        listing.skipped.push(Skipped { path, reason: "a sidecar without its file".into() });
+        let help = "name it as the file it is for, with `.psos.yaml` in place of `.md` or behind any other ending";
+        listing.skipped.push(Skipped::new(path, "a sidecar without its file", help));
     }
     listing.skipped.sort_by(|a, b| a.path.cmp(&b.path));
     Tree { listing, found }

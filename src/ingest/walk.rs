@@ -1,5 +1,6 @@
 //! The only walk of a content tree: which files there are, in one order on every machine.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -34,6 +35,14 @@ pub struct Skipped {
     pub path: String,
     /// Why, in words for people.
     pub reason: String,
+    /// What would have it read; empty if nothing is known.
+    pub help: String,
+}
+
+impl Skipped {
+    pub(super) fn new(path: impl Into<String>, reason: impl Into<String>, help: &str) -> Self {
+        Self { path: path.into(), reason: reason.into(), help: help.to_owned() }
+    }
 }
 
 /// What a walk found.
@@ -45,6 +54,8 @@ pub(crate) struct Listing {
     pub(crate) skipped: Vec<Skipped>,
     /// Folders that could not be listed: their files are unknown, not gone.
     pub(crate) unreadable: Vec<String>,
+    /// Every file and folder that the walk came by.
+    pub(crate) seen: BTreeSet<PathBuf>,
 }
 
 /// Lists the files below `root`.
@@ -91,21 +102,22 @@ fn may_enter(entry: &DirEntry, inside: &Path) -> bool {
 
 fn take(root: &Path, entry: &DirEntry, listing: &mut Listing) {
     let Ok(relative) = entry.path().strip_prefix(root) else { return };
+    listing.seen.insert(entry.path().to_owned());
     if relative.as_os_str().is_empty() || entry.file_type().is_some_and(|kind| kind.is_dir()) {
         return;
     }
-    let mut skip = |reason: &str| {
-        listing.skipped.push(Skipped { path: lossy(relative), reason: reason.to_owned() });
+    let mut skip = |reason: &str, help: &str| {
+        listing.skipped.push(Skipped::new(lossy(relative), reason, help));
     };
     let Some(path) = portable(relative) else {
-        return skip("the path is not UTF-8; rename it to have it indexed");
+        return skip("the path is not UTF-8", "rename it to have it indexed");
     };
     let Some(kind) = entry.file_type() else { return };
     if kind.is_symlink() {
-        return skip("a symbolic link; --follow reads links that stay inside the tree");
+        return skip("a symbolic link", "--follow reads links that stay inside the tree");
     }
     if !kind.is_file() {
-        return skip("not a regular file");
+        return skip("not a regular file", "");
     }
     match entry.metadata() {
         Ok(meta) => {
@@ -113,7 +125,7 @@ fn take(root: &Path, entry: &DirEntry, listing: &mut Listing) {
             listing.entries.push(Entry { path, size: meta.len(), mtime });
         }
         // Gone between listing and looking: as if it had never been listed.
-        Err(_) => skip("vanished while the tree was listed"),
+        Err(_) => skip("vanished while the tree was listed", ""),
     }
 }
 
@@ -121,7 +133,11 @@ fn refuse(root: &Path, error: &ignore::Error, listing: &mut Listing) {
     let path = path_of(error).unwrap_or_else(|| root.to_owned());
     let relative = path.strip_prefix(root).map_or_else(|_| lossy(&path), lossy);
     listing.unreadable.push(relative.clone());
-    listing.skipped.push(Skipped { path: relative, reason: reason_of(error) });
+    listing.skipped.push(Skipped::new(
+        relative,
+        reason_of(error),
+        "let it be read, or leave it out with .psosignore",
+    ));
 }
 
 fn path_of(error: &ignore::Error) -> Option<PathBuf> {
@@ -161,6 +177,6 @@ fn portable(path: &Path) -> Option<String> {
     Some(parts?.join("/"))
 }
 
-fn lossy(path: &Path) -> String {
+pub(super) fn lossy(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

@@ -7,7 +7,7 @@ use crate::record::Tier;
 use crate::text;
 
 /// The version of derivation: with another one, the same content may get other tiers.
-pub const DERIVE_VERSION: u32 = 1;
+pub const DERIVE_VERSION: u32 = 2;
 
 /// The most inline code spans that become triggers.
 const MAX_CODE: usize = 8;
@@ -55,6 +55,8 @@ pub(super) fn triggers(sketch: &Sketch, text: &str) -> Vec<String> {
 /// there in place of prose; else its title with the first words below it, or with the titles of the
 /// records in it. Never empty unless the title is.
 pub(super) fn description(title: &str, sketch: &Sketch, children: &[&str]) -> String {
+    let own = sketch.own();
+    let sketch = own.as_ref();
     let lead = lead(sketch);
     let line = if let Some(lead) = lead {
         let sentence = first_sentence(lead);

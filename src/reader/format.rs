@@ -145,6 +145,20 @@ pub fn format_of(path: &str) -> Option<Format> {
     }
 }
 
+/// Says why a file that has no format is not read, and what would have it read.
+pub fn why_not(path: &str) -> (&'static str, &'static str) {
+    let name = file_name(path);
+    if is_sidecar(path) {
+        ("a sidecar, which holds the tiers of the file beside it", "")
+    } else if LOCK_NAMES.contains(&name) {
+        ("a lock file, which tools write and nobody asks about", "")
+    } else if name.contains(".min.") {
+        ("minified code", "its source is what people ask about")
+    } else {
+        ("no reader for this kind of file", "give it an ending that says what it is, such as .txt")
+    }
+}
+
 /// Returns where the sidecar of a file would stand: `NAME.psos.yaml` beside `NAME.md`, and
 /// `NAME.EXT.psos.yaml` beside any other file, so that two of them never claim the same one.
 /// `None` for a sidecar itself.

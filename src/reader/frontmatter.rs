@@ -30,7 +30,7 @@ pub(super) struct Front {
     pub title: Option<String>,
     /// `name`.
     pub name: Option<String>,
-    /// `aliases`.
+    /// `aliases` and `redirect_from`: other names; of a path, the words of its last part.
     pub aliases: Vec<String>,
     /// `triggers` and `metadata.triggers`, `description`, `summary`.
     pub authored: Authored,
@@ -306,9 +306,24 @@ fn front_of(node: &Node, end: usize) -> Front {
         end,
         title: node.get("title").and_then(Node::line),
         name: node.get("name").and_then(Node::line),
-        aliases: node.get("aliases").map(Node::phrases).unwrap_or_default(),
+        aliases: ["aliases", "alias", "redirect_from"]
+            .into_iter()
+            .filter_map(|name| node.get(name))
+            .flat_map(Node::phrases)
+            .filter_map(|alias| called(&alias))
+            .collect(),
         authored,
     }
+}
+
+/// An alias in words: `/guides/old-name.html` is "old name".
+fn called(alias: &str) -> Option<String> {
+    if !alias.starts_with('/') && (!alias.contains('/') || alias.contains(' ')) {
+        return Some(alias.to_owned());
+    }
+    let last = alias.trim_end_matches('/').rsplit('/').next()?;
+    let last = super::format::file_stem(last).replace(['-', '_'], " ");
+    (last != "index" && !last.is_empty()).then_some(last)
 }
 
 fn check(

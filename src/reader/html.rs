@@ -52,6 +52,15 @@ const BLOCKS: [&str; 33] = [
 /// Reads an HTML file. Its sections are those of its headings; a heading's `id` is its anchor. The
 /// page's `title` and `description` count as frontmatter.
 pub(super) fn read(source: &Source<'_>, sidecar: Option<Sidecar<'_>>, tiers: Tiers) -> Document {
+    render(source).read(source, sidecar, tiers)
+}
+
+/// The links of a page: targets and texts.
+pub(super) fn links(source: &Source<'_>) -> Vec<(String, String)> {
+    render(source).links(source)
+}
+
+fn render(source: &Source<'_>) -> Rendering {
     let mut page = Page::default();
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
     emitter.naively_switch_states(true);
@@ -64,7 +73,7 @@ pub(super) fn read(source: &Source<'_>, sidecar: Option<Sidecar<'_>>, tiers: Tie
             Token::Doctype(_) | Token::Error(_) => {}
         }
     }
-    page.finish(source.text.len()).read(source, sidecar, tiers)
+    page.finish(source.text.len())
 }
 
 /// A page on its way to Markdown.

@@ -4,29 +4,35 @@ use super::decode::Source;
 use super::diagnostic::Diagnostic;
 use super::node::Node;
 use super::row::Rows;
-use super::sidecar::Entries;
-use super::{Document, Options, Sidecar};
 
-/// Reads a JSONL file. The span of a row is its line without the end of line.
-pub(super) fn read(
-    source: &Source<'_>,
-    sidecar: Option<Sidecar<'_>>,
-    options: &Options,
-) -> Document {
-    let mut diagnostics = Vec::new();
-    let entries = Entries::read(sidecar, options.tiers, &mut diagnostics);
-    let mut rows = Rows::new(source, &options.fields, entries, diagnostics);
+/// What may stand around a row on its line.
+const AROUND: [char; 6] = ['\u{feff}', ' ', '\t', '\r', '\n', '\0'];
+
+/// Reads a piece of a JSONL file that ends with a line. The span of a row is its line without the end of line.
+pub(super) fn read(source: &Source<'_>, rows: &mut Rows<'_>) {
     for (start, line) in source.lines() {
-        let row = line.trim_matches(['\u{feff}', ' ', '\t', '\r', '\n', '\0']);
+        let row = line.trim_matches(AROUND);
         if row.is_empty() {
             continue;
         }
         let start = start + line.find(row).unwrap_or_default();
-        match serde_json::from_str::<Node>(row) {
-            Ok(object @ Node::Map(_)) => rows.push(&object, start..start + row.len()),
+        // Rows that were cut out of a list.
+        let bare = row.strip_suffix(',').map_or(row, str::trim_end);
+        match serde_json::from_str::<Node>(bare) {
+            Ok(object @ Node::Map(_)) => {
+                if bare != row {
+                    let line = source.line_of(start);
+                    let note = Diagnostic::warning(source.path, line, "line ends in a comma");
+                    rows.remark(note.help("leave it out: each line is JSON by itself"));
+                }
+                rows.push(source, &object, start..start + bare.len());
+            }
             Ok(_) => {
                 let line = source.line_of(start);
-                rows.skip(Diagnostic::error(source.path, line, "line is not a JSON object"));
+                rows.remark(
+                    Diagnostic::error(source.path, line, "line is not a JSON object")
+                        .help("write each row as one object: {\"id\": ..., \"text\": ...}"),
+                );
             }
             Err(error) => {
                 let line = source.line_of(start);
@@ -34,10 +40,13 @@ pub(super) fn read(
                 let cause = cause.split(" at line ").next().unwrap_or_default();
                 let message = format!("line is not JSON: {cause}");
                 let column = u32::try_from(error.column()).unwrap_or(1);
-                rows.skip(Diagnostic::error(source.path, line, message).at_column(column));
+                let help = match error.classify() {
+                    serde_json::error::Category::Eof => "the line is cut off, or goes on below",
+                    _ => "write each row on one line",
+                };
+                let note = Diagnostic::error(source.path, line, message).at_column(column);
+                rows.remark(note.help(help));
             }
         }
     }
-    let (records, diagnostics) = rows.finish();
-    Document { records, diagnostics, links: Vec::new() }
 }

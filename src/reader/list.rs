@@ -7,7 +7,6 @@ use super::decode::Source;
 use super::diagnostic::Diagnostic;
 use super::node::Node;
 use super::row::Rows;
-use super::sidecar::Entries;
 use super::{Document, Options, Sidecar, lenient, plain};
 
 /// Reads a JSON file: the objects of a list are rows.
@@ -19,22 +18,22 @@ pub(super) fn read_json(
     let Some(ranges) = json_entries(&source.text) else {
         return plain::read(source, sidecar, options.tiers);
     };
-    let mut diagnostics = Vec::new();
-    let entries = Entries::read(sidecar, options.tiers, &mut diagnostics);
-    let mut rows = Rows::new(source, &options.fields, entries, diagnostics);
+    let mut rows = Rows::open(source.path, sidecar, options);
     for range in ranges {
         let line = source.line_of(range.start);
         match serde_json::from_str::<Node>(source.slice(range.clone())) {
-            Ok(object @ Node::Map(_)) => rows.push(&object, range),
-            Ok(_) => rows.skip(Diagnostic::error(source.path, line, "entry is not a JSON object")),
+            Ok(object @ Node::Map(_)) => rows.push(source, &object, range),
+            Ok(_) => {
+                rows.remark(Diagnostic::error(source.path, line, "entry is not a JSON object"))
+            }
             Err(error) => {
                 let message = format!("entry is not JSON: {error}");
-                rows.skip(Diagnostic::error(source.path, line, message));
+                rows.remark(Diagnostic::error(source.path, line, message));
             }
         }
     }
     let (records, diagnostics) = rows.finish();
-    Document { records, diagnostics, links: Vec::new() }
+    Document { records, diagnostics, ..Document::default() }
 }
 
 /// Reads a YAML file: the maps of a list, and the documents of a file with several, are rows. They
@@ -47,9 +46,7 @@ pub(super) fn read_yaml(
     let Some(ranges) = yaml_entries(source) else {
         return plain::read(source, sidecar, options.tiers);
     };
-    let mut diagnostics = Vec::new();
-    let entries = Entries::read(sidecar, options.tiers, &mut diagnostics);
-    let mut rows = Rows::new(source, &options.fields, entries, diagnostics).shown_as_they_stand();
+    let mut rows = Rows::open(source.path, sidecar, options).shown_as_they_stand();
     for range in ranges {
         let text = source.slice(range.clone());
         // Anchors of another entry are unknown here; what the strict parser refuses is read by line.
@@ -60,10 +57,10 @@ pub(super) fn read_yaml(
             Ok(value) => value.into(),
             Err(_) => lenient::parse(&text.replacen("- ", "  ", 1)),
         };
-        rows.push(&node, range);
+        rows.push(source, &node, range);
     }
     let (records, diagnostics) = rows.finish();
-    Document { records, diagnostics, links: Vec::new() }
+    Document { records, diagnostics, ..Document::default() }
 }
 
 /// Where the entries of a JSON list stand; `None` if the text is no list with an object in it.

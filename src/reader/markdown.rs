@@ -47,13 +47,22 @@ pub(super) fn read(source: &Source<'_>, sidecar: Option<Sidecar<'_>>, tiers: Tie
 
 /// What derivation sees of a text that has no headings of its own.
 pub(super) fn sketch(text: &str) -> Sketch {
-    let (source, _) = Source::decode("", text.as_bytes());
+    let source = Source::of_text("", text);
     let mut walk = Walk::new(&source, 0, Tiers::Derived);
     walk.parse();
     walk.sections.into_iter().fold(walk.lead.sketch, |mut all, section| {
         all.append(section.body.sketch);
         all
     })
+}
+
+/// The links of a file: targets and texts.
+pub(super) fn links(source: &Source<'_>) -> Vec<(String, String)> {
+    let front = frontmatter::read(source, Header::Note, &mut Vec::new());
+    let mut walk = Walk::new(source, front.end, Tiers::Derived);
+    walk.parse();
+    let sections = walk.sections.into_iter().flat_map(|section| section.body.links);
+    walk.lead.links.into_iter().chain(sections).collect()
 }
 
 /// The state of a walk over the events of a file.
@@ -66,6 +75,8 @@ struct Walk<'a> {
     lead: Body,
     sections: Vec<Section>,
     anchors: Anchors,
+    /// Imports and exports are code, and no prose.
+    is_mdx: bool,
     /// Prose without code.
     sample: String,
     /// The text of the block that is being read.
@@ -101,6 +112,7 @@ impl<'a> Walk<'a> {
             lead: Body::default(),
             sections: Vec::new(),
             anchors: Anchors::default(),
+            is_mdx: source.path.ends_with(".mdx"),
             sample: String::new(),
             text: String::new(),
             n_containers: 0,
@@ -238,6 +250,9 @@ impl<'a> Walk<'a> {
         let text = wiki_links(&text, &mut self.body().links);
         self.term = None;
         let is_aside = self.n_containers > 0;
+        if !is_aside && self.is_mdx && is_module_code(&text) {
+            return;
+        }
         let sketch = &mut self.body().sketch;
         // A paragraph that is nothing but code is a command, not prose.
         let code = text.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
@@ -350,7 +365,8 @@ fn wiki_links(text: &str, links: &mut Vec<(String, String)>) -> String {
         plain.push_str(before);
         match after.split_once("]]") {
             Some((inner, tail)) if is_wiki_link(inner) => {
-                let (target, label) = inner.split_once('|').unwrap_or((inner, inner));
+                let last = inner.rsplit(['#', '/']).next().unwrap_or(inner);
+                let (target, label) = inner.split_once('|').unwrap_or((inner, last));
                 links.push((target.trim().to_owned(), label.trim().to_owned()));
                 plain.push_str(label.trim());
                 rest = tail;
@@ -363,6 +379,13 @@ fn wiki_links(text: &str, links: &mut Vec<(String, String)>) -> String {
     }
     plain.push_str(rest);
     plain
+}
+
+/// Whether a paragraph of MDX is lines of JavaScript.
+fn is_module_code(text: &str) -> bool {
+    let starts = ["import ", "import{", "export ", "export{"];
+    starts.iter().any(|start| text.starts_with(start))
+        && (text.contains(" from ") || text.contains('=') || text.ends_with(';'))
 }
 
 fn is_wiki_link(inner: &str) -> bool {

@@ -7,6 +7,7 @@
 //! - what a person wrote (frontmatter, comment block, sidecar) wins over what is derived.
 
 mod asciidoc;
+mod check;
 mod code;
 mod csv;
 mod decode;
@@ -19,6 +20,7 @@ mod headed;
 mod html;
 mod jsonl;
 mod lenient;
+mod link;
 mod list;
 mod markdown;
 mod nest;
@@ -33,19 +35,23 @@ mod rst;
 mod section;
 mod sidecar;
 mod sketch;
+mod stream;
 mod tiers;
 
+pub use check::check;
 pub use code::Syntax;
 pub use derive::DERIVE_VERSION;
 pub use diagnostic::{Diagnostic, Severity};
 pub use field::Fields;
-pub use format::{Format, format_of, is_sidecar, sidecar_path};
+pub use format::{Format, format_of, is_sidecar, sidecar_path, why_not};
+pub use link::{Around, Call, Calls, Places, links, may_link};
+pub use stream::{Stream, Survey, is_streamed};
 
 use crate::record::{Record, RecordId};
 use decode::Source;
 
 /// The version of the readers: a store that was filled by another one is read again.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A file to be read.
 #[derive(Debug, Clone, Copy)]
@@ -95,6 +101,8 @@ pub struct Document {
     pub diagnostics: Vec<Diagnostic>,
     /// The links in the text, in the order of the file; targets are not resolved.
     pub links: Vec<Link>,
+    /// Anchors of headings that have no record of their own, with the record that they stand in.
+    pub folded: Vec<(String, RecordId)>,
 }
 
 /// A link from a record to something else.
@@ -113,11 +121,14 @@ pub struct Link {
 /// The result depends on the arguments alone.
 pub fn read(input: &Input<'_>, options: &Options) -> Document {
     let format = format_of(input.path).unwrap_or(Format::Text);
+    if matches!(format, Format::Jsonl | Format::Csv)
+        || stream::is_streamed(input.path, input.bytes.len() as u64)
+    {
+        return sorted(stream::read(input.path, input.bytes, input.sidecar, options));
+    }
     let (source, note) = Source::decode(input.path, input.bytes);
     let mut document = match format {
         Format::Markdown => markdown::read(&source, input.sidecar, options.tiers),
-        Format::Jsonl => jsonl::read(&source, input.sidecar, options),
-        Format::Csv => csv::read(&source, input.sidecar, options),
         Format::Json => list::read_json(&source, input.sidecar, options),
         Format::Yaml => list::read_yaml(&source, input.sidecar, options),
         Format::Notebook => notebook::read(&source, input.sidecar, options.tiers),
@@ -126,14 +137,23 @@ pub fn read(input: &Input<'_>, options: &Options) -> Document {
         Format::Org => org::read(&source, input.sidecar, options.tiers),
         Format::Html => html::read(&source, input.sidecar, options.tiers),
         Format::Code(syntax) => code::read(&source, syntax, input.sidecar, options.tiers),
-        Format::Text => plain::read(&source, input.sidecar, options.tiers),
+        Format::Text | Format::Jsonl | Format::Csv => {
+            plain::read(&source, input.sidecar, options.tiers)
+        }
     };
     document.records = part::split_long(&source, document.records);
     document.diagnostics.splice(0..0, note);
+    sorted(document)
+}
+
+fn sorted(mut document: Document) -> Document {
+    sort(&mut document.diagnostics);
     document
-        .diagnostics
-        .sort_by(|a, b| (&a.path, a.line, a.column).cmp(&(&b.path, b.line, b.column)));
-    document
+}
+
+/// Brings remarks into the order of the file.
+fn sort(diagnostics: &mut [Diagnostic]) {
+    diagnostics.sort_by(|a, b| (&a.path, a.line, a.column).cmp(&(&b.path, b.line, b.column)));
 }
 
 #[cfg(test)]

@@ -29,6 +29,12 @@ pub(super) fn read(source: &Source<'_>, sidecar: Option<Sidecar<'_>>, tiers: Tie
     render(source, &notebook).read(source, sidecar, tiers)
 }
 
+/// The links of a notebook: targets and texts.
+pub(super) fn links(source: &Source<'_>) -> Vec<(String, String)> {
+    let notebook = serde_json::from_str::<Node>(source.text.trim_start_matches('\u{feff}'));
+    notebook.map_or_else(|_| Vec::new(), |notebook| render(source, &notebook).links(source))
+}
+
 /// The cells as one text.
 fn render(source: &Source<'_>, notebook: &Node) -> Rendering {
     let mut rendering = Rendering::default();

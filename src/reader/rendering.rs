@@ -30,7 +30,7 @@ impl Rendering {
         sidecar: Option<Sidecar<'_>>,
         tiers: Tiers,
     ) -> Document {
-        let (inner, _) = Source::decode(source.path, self.text.as_bytes());
+        let inner = Source::of_text(source.path, &self.text);
         let mut document = markdown::read(&inner, sidecar, tiers);
         document.records = part::split_long(&inner, document.records);
         for diagnostic in document.diagnostics.iter_mut().filter(|it| it.path == source.path) {
@@ -49,6 +49,11 @@ impl Rendering {
             record.span = source.span(&(start..at));
         }
         document
+    }
+
+    /// The links of the text: targets and texts.
+    pub(super) fn links(&self, source: &Source<'_>) -> Vec<(String, String)> {
+        markdown::links(&Source::of_text(source.path, &self.text))
     }
 
     fn place(&self, line: u32) -> usize {

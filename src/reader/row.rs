@@ -1,5 +1,6 @@
 //! Rows of data to records, whatever the format that they were written in.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::decode::Source;
@@ -9,25 +10,33 @@ use super::node::{Node, squeeze};
 use super::sidecar::Entries;
 use super::sketch::{Sketch, head};
 use super::tiers::{Authored, Material, settle};
-use crate::record::{Kind, Record, RecordId, Slugger};
-use crate::text::Language;
+use super::{Options, Sidecar, markdown};
+use crate::record::{Kind, Record, RecordId};
+use crate::text::{self, Language};
 
 /// Bytes of a row that its language is guessed from.
 const SAMPLE_BYTES: usize = 1_000;
 /// Words of a text that stand in for a missing title.
 const TITLE_WORDS: usize = 10;
-/// Bad rows of a file that are named one by one.
+/// Remarks on rows of a file that are shown one by one.
 const MAX_NAMED: usize = 20;
 
+/// Anchors that are kept to find the nearest to an entry of the sidecar without a row.
+const MAX_ANCHORS: usize = 10_000;
+
 /// Turns the rows of one file into records, one after the other.
+#[derive(Debug)]
 pub(super) struct Rows<'a> {
-    source: &'a Source<'a>,
+    path: &'a str,
     fields: &'a Fields,
     entries: Entries,
-    keys: Slugger,
+    keys: Keys,
+    anchors: Vec<String>,
     records: Vec<Record>,
     diagnostics: Vec<Diagnostic>,
-    n_bad: usize,
+    /// How many rows were remarked on, and the line of the last of them.
+    n_remarks: usize,
+    last_line: u32,
     /// What is shown of a row without a text field.
     without_text: WithoutText,
 }
@@ -43,21 +52,19 @@ enum WithoutText {
 
 impl<'a> Rows<'a> {
     /// Starts on a file.
-    pub(super) fn new(
-        source: &'a Source<'a>,
-        fields: &'a Fields,
-        entries: Entries,
-        diagnostics: Vec<Diagnostic>,
-    ) -> Self {
-        let keys = Slugger::default();
+    pub(super) fn open(path: &'a str, sidecar: Option<Sidecar<'_>>, options: &'a Options) -> Self {
+        let mut diagnostics = Vec::new();
+        let entries = Entries::read(sidecar, options.tiers, &mut diagnostics);
         Self {
-            source,
-            fields,
+            path,
+            fields: &options.fields,
             entries,
-            keys,
+            keys: Keys::default(),
+            anchors: Vec::new(),
             records: Vec::new(),
             diagnostics,
-            n_bad: 0,
+            n_remarks: 0,
+            last_line: 1,
             without_text: WithoutText::Fields,
         }
     }
@@ -67,14 +74,23 @@ impl<'a> Rows<'a> {
         Self { without_text: WithoutText::Source, ..self }
     }
 
-    /// Adds a remark on a row that is read all the same.
+    /// Adds a remark on a row. Only the first ones are kept, the rest is counted.
     pub(super) fn remark(&mut self, diagnostic: Diagnostic) {
-        self.skip(diagnostic);
+        self.n_remarks += 1;
+        self.last_line = self.last_line.max(diagnostic.line);
+        if self.n_remarks <= MAX_NAMED {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Takes the records out that were added since the last time.
+    pub(super) fn take(&mut self) -> Vec<Record> {
+        std::mem::take(&mut self.records)
     }
 
     /// Adds the row that stands at `range`.
-    pub(super) fn push(&mut self, row: &Node, range: Range<usize>) {
-        let line = self.source.line_of(range.start);
+    pub(super) fn push(&mut self, source: &Source<'_>, row: &Node, range: Range<usize>) {
+        let line = source.line_of(range.start);
         let anchor = self.anchor(row, line);
         let title = first(row, &self.fields.title).and_then(|(_, value)| value.line());
         let text = first(row, &self.fields.text);
@@ -88,7 +104,7 @@ impl<'a> Rows<'a> {
         let text = match self.without_text {
             _ if has_text => text,
             WithoutText::Fields => self.rest(row),
-            WithoutText::Source => self.source.slice(range.clone()).to_owned(),
+            WithoutText::Source => source.slice(range.clone()).to_owned(),
         };
         let is_source = !has_text && self.without_text == WithoutText::Source;
         let body = match &title {
@@ -100,10 +116,10 @@ impl<'a> Rows<'a> {
         let names = title.clone().map_or_else(Vec::new, |title| vec![title]);
         let title = title.unwrap_or_else(|| short_title(&text, &anchor));
         let authored = self.entries.take(&anchor).over(own);
-        let mut sketch = Sketch::default();
-        for paragraph in text.split("\n\n") {
-            Sketch::push(&mut sketch.prose, paragraph);
+        if !self.entries.is_empty() && self.anchors.len() < MAX_ANCHORS {
+            self.anchors.push(anchor.clone());
         }
+        let sketch = if is_source { paragraphs(&text) } else { sketch(&text) };
         let settled = settle(Material {
             title: &title,
             names: &names,
@@ -113,43 +129,33 @@ impl<'a> Rows<'a> {
             children: &[],
         });
         self.records.push(Record {
-            id: RecordId::of_part(self.source.path, &anchor),
-            path: self.source.path.to_owned(),
+            id: RecordId::of_part(self.path, &anchor),
+            path: self.path.to_owned(),
             kind: Kind::Row,
             title,
             breadcrumb: Vec::new(),
             scope: first(row, &self.fields.scope)
                 .and_then(|(_, value)| value.line())
                 .unwrap_or_default(),
-            span: self.source.span(&range),
+            span: source.span(&range),
             language: Language::detect(head(&body, SAMPLE_BYTES)),
             triggers: settled.triggers,
             description: settled.description,
             summary: settled.summary,
-            detail: self.source.slice(range).to_owned(),
+            detail: source.slice(range).to_owned(),
             hidden: Vec::new(),
             body: if is_source { None } else { Some(body) },
             children: Vec::new(),
         });
     }
 
-    /// Leaves out a row that cannot be read. Only the first ones are named, the rest is counted.
-    pub(super) fn skip(&mut self, diagnostic: Diagnostic) {
-        self.n_bad += 1;
-        if self.n_bad <= MAX_NAMED {
-            self.diagnostics.push(diagnostic);
-        }
-    }
-
-    /// The records and diagnostics of the file.
+    /// The last records, and the remarks on the file.
     pub(super) fn finish(mut self) -> (Vec<Record>, Vec<Diagnostic>) {
-        if self.n_bad > MAX_NAMED {
-            let message = format!("{} more such lines", self.n_bad - MAX_NAMED);
-            let last = self.diagnostics.iter().map(|it| it.line).max().unwrap_or(1);
-            self.diagnostics.push(Diagnostic::error(self.source.path, last, message));
+        if self.n_remarks > MAX_NAMED {
+            let message = format!("{} more such lines", self.n_remarks - MAX_NAMED);
+            self.diagnostics.push(Diagnostic::error(self.path, self.last_line, message));
         }
-        let path = self.source.path;
-        let anchors = self.records.iter().map(|record| record.id.anchor_in(path));
+        let anchors = self.anchors.iter().map(String::as_str);
         self.entries.check_rest(&anchors, &mut self.diagnostics);
         (self.records, self.diagnostics)
     }
@@ -163,8 +169,8 @@ impl<'a> Rows<'a> {
         let anchor = self.keys.unique(&key);
         if anchor != key {
             let message = format!("key `{key}` occurs again, this row is `{anchor}`");
-            self.diagnostics.push(
-                Diagnostic::warning(self.source.path, line, message)
+            self.remark(
+                Diagnostic::warning(self.path, line, message)
                     .help("give every row a key of its own"),
             );
         }
@@ -185,10 +191,82 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// What derivation sees of the text of a row, which may be Markdown.
+fn sketch(text: &str) -> Sketch {
+    let marks = ["# ", "## ", "### ", "> ", "- ", "* ", "| ", "```"];
+    if text.lines().any(|line| marks.iter().any(|mark| line.starts_with(mark))) {
+        return markdown::sketch(text);
+    }
+    paragraphs(text)
+}
+
+fn paragraphs(text: &str) -> Sketch {
+    let mut sketch = Sketch::default();
+    for paragraph in text.split("\n\n") {
+        Sketch::push(&mut sketch.prose, paragraph);
+    }
+    sketch
+}
+
 /// The first words of a text, or the anchor of a row without any.
 fn short_title(text: &str, anchor: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let words: Vec<&str> = line.split_whitespace().take(TITLE_WORDS).collect();
     let title = squeeze(head(&words.join(" "), 80));
     if title.is_empty() { anchor.to_owned() } else { title }
+}
+
+/// The anchors that the rows of a file have taken, in a few bytes each: a file may have millions.
+///
+/// Keys are kept as 64-bit numbers. Should two keys of a file ever meet in one, the later is numbered as if it
+/// were repeated.
+#[derive(Debug, Default)]
+struct Keys {
+    /// Numbers of the keys that rows brought.
+    taken: BTreeSet<u64>,
+    /// Lines of rows that are called after their line, ascending.
+    lines: Vec<u32>,
+    /// The last number that a repeated key was given.
+    repeats: BTreeMap<u64, u32>,
+}
+
+impl Keys {
+    /// Returns `key`, or `key-1`, `key-2` and so on when it is taken.
+    fn unique(&mut self, key: &str) -> String {
+        if self.take(key) {
+            return key.to_owned();
+        }
+        let number = text::number(key);
+        let mut n = self.repeats.get(&number).copied().unwrap_or(0);
+        loop {
+            n += 1;
+            let name = format!("{key}-{n}");
+            if self.take(&name) {
+                self.repeats.insert(number, n);
+                return name;
+            }
+        }
+    }
+
+    /// Takes a name; false when it is taken.
+    fn take(&mut self, name: &str) -> bool {
+        let number = text::number(name);
+        let Some(line) = line_of(name) else { return self.taken.insert(number) };
+        if self.taken.contains(&number) || self.lines.binary_search(&line).is_ok() {
+            return false;
+        }
+        if self.lines.last().is_none_or(|&last| last < line) {
+            self.lines.push(line);
+            return true;
+        }
+        self.taken.insert(number)
+    }
+}
+
+/// The line that `L12` names.
+fn line_of(name: &str) -> Option<u32> {
+    let digits = name.strip_prefix('L')?;
+    let line = digits.parse().ok()?;
+    // `L012` and `L+12` are names of their own.
+    (!digits.starts_with(['0', '+'])).then_some(line)
 }

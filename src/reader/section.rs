@@ -44,8 +44,8 @@ pub(super) struct Section {
     pub start: usize,
     /// What stands below it.
     pub body: Body,
-    /// The headings of the short sections that were folded into it.
-    pub folded: Vec<String>,
+    /// Headings and anchors of the short sections that were folded into it.
+    pub folded: Vec<(String, String)>,
 }
 
 /// A document in sections.
@@ -90,7 +90,7 @@ pub(super) fn records(
     diagnostics: Vec<Diagnostic>,
 ) -> Document {
     let mut document = Document { diagnostics, ..Document::default() };
-    let heading = take_title(&mut outline);
+    let (heading, title_anchor) = take_title(&mut outline).unzip();
     fold_short(source, &mut outline.sections, &entries);
     let Outline { front, lead, sections, language } = outline;
     let end_of_lead = sections.first().map_or(source.text.len(), |section| section.start);
@@ -129,6 +129,7 @@ pub(super) fn records(
         };
         let nested = Nested { indices: nest.children(None), titles: &titles, anchors: &anchors };
         document.links.extend(links(&place.id, lead.links));
+        document.folded.extend(title_anchor.map(|anchor| (anchor, place.id.clone())));
         document.records.push(record(
             source,
             place,
@@ -142,10 +143,13 @@ pub(super) fn records(
 
     for (idx, (section, end)) in sections.into_iter().zip(ends).enumerate() {
         let authored = entries.take(&section.anchor).over(section.body.authored);
-        let names: Vec<String> =
-            std::iter::once(section.title.clone()).chain(section.folded).collect();
+        let id = RecordId::of_part(source.path, &section.anchor);
+        let (folded, anchors_folded): (Vec<String>, Vec<String>) =
+            section.folded.into_iter().unzip();
+        document.folded.extend(anchors_folded.into_iter().map(|anchor| (anchor, id.clone())));
+        let names: Vec<String> = std::iter::once(section.title.clone()).chain(folded).collect();
         let place = Place {
-            id: RecordId::of_part(source.path, &section.anchor),
+            id,
             kind: Kind::Section,
             title: section.title,
             breadcrumb: breadcrumb(title.as_deref(), idx, &parents, &titles),
@@ -169,8 +173,9 @@ pub(super) fn records(
     document
 }
 
-/// Takes the heading that is the document's title out of the sections, with the text below it.
-fn take_title(outline: &mut Outline) -> Option<String> {
+/// Takes the heading that is the document's title out of the sections, with the text below it; returns its text and
+/// anchor.
+fn take_title(outline: &mut Outline) -> Option<(String, String)> {
     let n_top = outline.sections.iter().filter(|section| section.level == 1).count();
     if n_top != 1 || outline.sections.first().is_none_or(|section| section.level != 1) {
         return None;
@@ -181,7 +186,7 @@ fn take_title(outline: &mut Outline) -> Option<String> {
     let lead = std::mem::take(&mut outline.lead.authored);
     outline.lead.authored = lead.over(section.body.authored);
     outline.lead.links.extend(section.body.links);
-    Some(section.title)
+    Some((section.title, section.anchor))
 }
 
 /// A nested section below this size, in bytes, says too little to be found by itself.
@@ -212,8 +217,8 @@ fn fold_short(source: &Source<'_>, sections: &mut Vec<Section>, entries: &Entrie
                     && around.level < section.level
                     && next_start - around.start <= FULL_BYTES =>
             {
-                around.folded.push(section.title);
-                around.body.sketch.append(section.body.sketch);
+                around.folded.push((section.title, section.anchor));
+                around.body.sketch.fold(section.body.sketch);
                 around.body.hidden.extend(section.body.hidden);
                 around.body.links.extend(section.body.links);
             }

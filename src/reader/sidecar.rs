@@ -72,6 +72,11 @@ impl Entries {
         Self { path: path.to_owned(), entries }
     }
 
+    /// Whether no entry is left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Takes the tiers of the record of the whole file.
     pub(super) fn take_file(&mut self, path: &str) -> Authored {
         let keys = [".", "", file_name(path)];

@@ -18,6 +18,8 @@ pub(super) struct Sketch {
     pub terms: Vec<String>,
     /// Lines of the first block of code.
     pub commands: Vec<String>,
+    /// How many paragraphs, items and lines of code stand before those of sections that were folded into this one.
+    own: Option<[usize; 3]>,
 }
 
 impl Sketch {
@@ -27,6 +29,28 @@ impl Sketch {
         if !text.is_empty() && list.len() < MAX_TEXTS {
             list.push(head(text, MAX_BYTES).to_owned());
         }
+    }
+
+    /// Adds the pieces of a section that is folded into this one.
+    pub(super) fn fold(&mut self, next: Self) {
+        let own = [self.prose.len(), self.asides.len(), self.commands.len()];
+        self.own.get_or_insert(own);
+        self.append(next);
+    }
+
+    /// The sketch without the sections that were folded into it, unless nothing else is there.
+    pub(super) fn own(&self) -> std::borrow::Cow<'_, Self> {
+        let Some([n_prose, n_asides, n_commands]) = self.own else {
+            return std::borrow::Cow::Borrowed(self);
+        };
+        if n_prose + n_asides + n_commands == 0 {
+            return std::borrow::Cow::Borrowed(self);
+        }
+        let mut own = self.clone();
+        own.prose.truncate(n_prose);
+        own.asides.truncate(n_asides);
+        own.commands.truncate(n_commands);
+        std::borrow::Cow::Owned(own)
     }
 
     /// Adds the pieces of a text that follows this one.

@@ -13,28 +13,35 @@ use crate::store::codec::{self, Place};
 use crate::store::error::StoreError;
 use crate::store::format;
 use crate::store::tables::{self, meta};
-use crate::store::{
-    FileRow, Forward, Head, NewRecord, NewWord, OldRecord, RecordKey, Totals, WordPrint,
-};
+use crate::store::{FileRow, Forward, Head, NewRecord, NewWord, RecordKey, Totals, WordPrint};
+
+/// Phrases that are kept back before they are written: some 100 bytes each.
+const MAX_PHRASES_KEPT: usize = 100_000;
+/// New words by gram that are kept back: 8 bytes each, and the room their lists grow into.
+const MAX_GRAMS_KEPT: usize = 1_000_000;
+/// Words whose being known is remembered.
+const MAX_WORDS_KEPT: usize = 500_000;
 
 /// A change of the store in the making. Nobody sees any of it before [`Batch::commit`]; dropping it
 /// leaves the store as it was. While it lives, no other process writes.
 pub struct Batch<'a> {
-    path: PathBuf,
-    transaction: WriteTransaction,
+    pub(super) path: PathBuf,
+    pub(super) transaction: WriteTransaction,
     poisoned: &'a AtomicBool,
     totals: Totals,
     next_key: u64,
     generation: u64,
     /// Words that are new to the store, by gram.
     grams: BTreeMap<u32, Vec<WordPrint>>,
+    /// How many words by gram those are, each counted for each of its grams.
+    n_grams: usize,
     /// The words among them, and those looked up and found known.
     learned: BTreeSet<u32>,
     /// Phrases to be given to records and taken from them, in the order of the table: written one
     /// record after the other, they would touch its pages all over, for three times the time.
     phrases: PhraseChanges,
     /// Something is to be written.
-    dirty: bool,
+    pub(super) dirty: bool,
     /// Something is to be written that an answer may depend on.
     changed: bool,
     /// A step failed in the middle, and with it the rows may contradict each other.
@@ -47,8 +54,8 @@ type PhraseChanges = BTreeMap<(String, u64), bool>;
 /// What became of the records of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Put {
-    /// The records that are gone, with what is needed to take back what was counted of them.
-    pub removed: Vec<OldRecord>,
+    /// The records that are gone.
+    pub removed: Vec<RecordKey>,
     /// The records that are new: their positions in what was handed in, and their keys.
     pub added: Vec<(usize, RecordKey)>,
     /// The records that were there before, word for word, and keep their keys.
@@ -101,6 +108,7 @@ impl<'a> Batch<'a> {
             next_key: 0,
             generation: 0,
             grams: BTreeMap::new(),
+            n_grams: 0,
             learned: BTreeSet::new(),
             phrases: PhraseChanges::new(),
             dirty: false,
@@ -179,11 +187,59 @@ impl<'a> Batch<'a> {
     /// # Errors
     /// [`StoreError::Corrupt`] when what was there does not decode.
     pub fn put_file(&mut self, file: &FileRow, records: &[NewRecord]) -> Result<Put, StoreError> {
-        self.torn = true;
-        let path = self.path.clone();
-        let put = format::unpanicked(&path, || self.replace_file(file, records))?;
-        self.torn = false;
+        let mut filing = self.begin_file(&file.path)?;
+        let mut put = self.put_records(&mut filing, records)?;
+        put.removed.append(&mut self.end_file(filing, file)?);
         Ok(put)
+    }
+
+    /// Begins to replace all that the store has of a file, a piece at a time: as [`Batch::put_file`], for files whose
+    /// records do not fit into memory. No other file may be changed before [`Batch::end_file`].
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when what was there does not decode.
+    pub fn begin_file(&mut self, path: &str) -> Result<Filing, StoreError> {
+        // Until the end, rows stand there that no file names.
+        self.torn = true;
+        let store = self.path.clone();
+        format::unpanicked(&store, || {
+            let rows = Rows::open(&store, &self.transaction)?;
+            Ok(Filing::new(path, rows.file(path)?, self.next_key))
+        })
+    }
+
+    /// Puts the next records of a file. Positions in what is returned are those in `records`.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when what was there does not decode.
+    pub fn put_records(
+        &mut self,
+        filing: &mut Filing,
+        records: &[NewRecord],
+    ) -> Result<Put, StoreError> {
+        let path = self.path.clone();
+        format::unpanicked(&path, || {
+            let put = self.replace_records(filing, records)?;
+            if self.phrases.len() >= MAX_PHRASES_KEPT {
+                self.write_phrases()?;
+            }
+            Ok(put)
+        })
+    }
+
+    /// Ends a file: what was there of it and was not put again is removed, and returned.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when what was there does not decode.
+    pub fn end_file(
+        &mut self,
+        filing: Filing,
+        file: &FileRow,
+    ) -> Result<Vec<RecordKey>, StoreError> {
+        let path = self.path.clone();
+        let removed = format::unpanicked(&path, || self.replace_rest(filing, file))?;
+        self.torn = false;
+        Ok(removed)
     }
 
     /// Notes new times of a file whose content is what it was. Its keys must be those of its row.
@@ -202,7 +258,7 @@ impl<'a> Batch<'a> {
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when what was there does not decode.
-    pub fn remove_file(&mut self, path: &str) -> Result<Vec<OldRecord>, StoreError> {
+    pub fn remove_file(&mut self, path: &str) -> Result<Vec<RecordKey>, StoreError> {
         self.torn = true;
         let store = self.path.clone();
         let removed = format::unpanicked(&store, || self.drop_file(path))?;
@@ -232,6 +288,13 @@ impl<'a> Batch<'a> {
             for &gram in &word.grams {
                 self.grams.entry(gram).or_default().push(WordPrint { print: word.print, n_grams });
             }
+            self.n_grams += word.grams.len();
+        }
+        drop(table);
+        if self.n_grams >= MAX_GRAMS_KEPT || self.learned.len() >= MAX_WORDS_KEPT {
+            // What was learned is in the table from now on.
+            self.write_words()?;
+            self.learned.clear();
         }
         Ok(())
     }
@@ -285,17 +348,17 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// The normalised phrases in their order with the records they select, with the changes of this
-    /// batch: what a trigger automaton is built of.
+    /// Hands out the normalised phrases in their order, with the changes of this batch: what a trigger automaton is
+    /// built of. There may be more than memory has room for.
     ///
     /// # Errors
     /// Errors of the file.
-    pub fn phrases(&mut self) -> Result<Vec<(String, Vec<RecordKey>)>, StoreError> {
+    pub fn each_phrase(&mut self, take: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.torn = true;
         let path = self.path.clone();
-        let phrases = format::unpanicked(&path, || self.read_phrases())?;
+        format::unpanicked(&path, || self.read_phrases(take))?;
         self.torn = false;
-        Ok(phrases)
+        Ok(())
     }
 
     /// Makes all changes visible at once, together with the lexical index whose `meta.json` this
@@ -342,64 +405,68 @@ impl<'a> Batch<'a> {
         Ok(Committed { generation: self.generation, changed: self.changed })
     }
 
-    fn replace_file(&mut self, file: &FileRow, records: &[NewRecord]) -> Result<Put, StoreError> {
+    fn replace_records(
+        &mut self,
+        filing: &mut Filing,
+        records: &[NewRecord],
+    ) -> Result<Put, StoreError> {
         let mut put = Put::default();
         let path = self.path.clone();
         let mut rows = Rows::open(&path, &self.transaction)?;
-        let before = rows.file(&file.path)?;
-        // What was there, by id, until it is found again among the new records.
-        let mut old: BTreeMap<RecordId, RecordKey> = BTreeMap::new();
-        for &key in before.iter().flat_map(|before| &before.keys) {
-            old.insert(rows.head(key)?.id, key);
-        }
-        let mut mine: BTreeSet<&RecordId> = BTreeSet::new();
-        let mut keys = Vec::with_capacity(records.len());
-        let mut added = Vec::new();
         for (at, record) in records.iter().enumerate() {
             let id = &record.head.id;
-            let owner = if mine.insert(id) {
-                rows.other_owner(id, &file.path)?
-            } else {
-                Some(file.path.clone())
-            };
-            if let Some(owner) = owner {
-                let first = owner.as_str() <= file.path.as_str();
-                let (winner, loser) =
-                    if first { (&owner, &file.path) } else { (&file.path, &owner) };
-                put.conflicts.push(Conflict {
-                    id: id.clone(),
-                    winner: winner.clone(),
-                    loser: loser.clone(),
-                });
-                if first {
+            match filing.owner(&rows, id)? {
+                Owner::Nobody => {}
+                Owner::Before(idx, key) if rows.keep(key, record)? => {
+                    filing.keep(idx);
+                    filing.keys.push(key);
+                    put.kept.push((at, key));
                     continue;
                 }
-                put.removed.push(rows.evict(id, &owner, &mut self.totals, &mut self.phrases)?);
-                self.changed = true;
-            }
-            match old.get(id).copied() {
-                Some(key) if rows.keep(key, record)? => {
-                    old.remove(id);
-                    put.kept.push((at, key));
-                    keys.push(key);
+                Owner::Before(..) => {}
+                Owner::Other(owner) => {
+                    let first = owner.as_str() <= filing.path.as_str();
+                    let (winner, loser) =
+                        if first { (&owner, &filing.path) } else { (&filing.path, &owner) };
+                    put.conflicts.push(Conflict {
+                        id: id.clone(),
+                        winner: winner.clone(),
+                        loser: loser.clone(),
+                    });
+                    if first {
+                        continue;
+                    }
+                    put.removed.push(rows.evict(
+                        id,
+                        &owner,
+                        &mut self.totals,
+                        &mut self.phrases,
+                    )?);
+                    self.changed = true;
                 }
-                _ => {
-                    let key = RecordKey(self.next_key);
-                    self.next_key += 1;
-                    added.push((at, key));
-                    keys.push(key);
-                }
             }
+            let key = RecordKey(self.next_key);
+            self.next_key += 1;
+            rows.insert(key, record, &mut self.totals, &mut self.phrases)?;
+            filing.keys.push(key);
+            put.added.push((at, key));
         }
-        for &key in old.values() {
-            put.removed.push(rows.remove(key, &mut self.totals, &mut self.phrases)?);
+        Ok(put)
+    }
+
+    fn replace_rest(
+        &mut self,
+        filing: Filing,
+        file: &FileRow,
+    ) -> Result<Vec<RecordKey>, StoreError> {
+        let path = self.path.clone();
+        let mut rows = Rows::open(&path, &self.transaction)?;
+        let mut removed = Vec::new();
+        for key in filing.left() {
+            rows.remove(key, &mut self.totals, &mut self.phrases)?;
+            removed.push(key);
         }
-        for &(at, key) in &added {
-            if let Some(record) = records.get(at) {
-                rows.insert(key, record, &mut self.totals, &mut self.phrases)?;
-            }
-        }
-        put.added = added;
+        let Filing { before, keys, .. } = filing;
         if before.is_none() {
             self.totals.n_files += 1;
         }
@@ -410,38 +477,34 @@ impl<'a> Batch<'a> {
         rows.put_file(&after)?;
         self.dirty = true;
         self.changed |= !same;
-        Ok(put)
+        Ok(removed)
     }
 
-    fn drop_file(&mut self, path: &str) -> Result<Vec<OldRecord>, StoreError> {
+    fn drop_file(&mut self, path: &str) -> Result<Vec<RecordKey>, StoreError> {
         let store = self.path.clone();
         let mut rows = Rows::open(&store, &self.transaction)?;
         let Some(file) = rows.file(path)? else { return Ok(Vec::new()) };
-        let mut removed = Vec::with_capacity(file.keys.len());
-        for key in file.keys {
-            removed.push(rows.remove(key, &mut self.totals, &mut self.phrases)?);
+        for &key in &file.keys {
+            rows.remove(key, &mut self.totals, &mut self.phrases)?;
         }
         rows.remove_file(path)?;
         self.totals.n_files -= 1;
         self.dirty = true;
         self.changed = true;
-        Ok(removed)
+        Ok(file.keys)
     }
 
-    fn read_phrases(&mut self) -> Result<Vec<(String, Vec<RecordKey>)>, StoreError> {
+    fn read_phrases(&mut self, take: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.write_phrases()?;
         let table =
             self.transaction.open_multimap_table(tables::PHRASES).map_err(|e| self.wrong(e))?;
         let rows =
             redb::ReadableMultimapTable::range::<&str>(&table, ..).map_err(|e| self.wrong(e))?;
-        let mut phrases = Vec::new();
         for row in rows {
-            let (phrase, keys) = row.map_err(|e| self.wrong(e))?;
-            let keys = keys.map(|key| key.map(|key| RecordKey(key.value())));
-            let keys: Result<_, _> = keys.collect();
-            phrases.push((phrase.value().to_owned(), keys.map_err(|e| self.wrong(e))?));
+            let (phrase, _) = row.map_err(|e| self.wrong(e))?;
+            take(phrase.value());
         }
-        Ok(phrases)
+        Ok(())
     }
 
     fn write_phrases(&mut self) -> Result<(), StoreError> {
@@ -464,6 +527,7 @@ impl<'a> Batch<'a> {
 
     fn write_words(&mut self) -> Result<(), StoreError> {
         let grams = std::mem::take(&mut self.grams);
+        self.n_grams = 0;
         if grams.is_empty() {
             return Ok(());
         }
@@ -520,6 +584,60 @@ impl<'a> Batch<'a> {
     }
 }
 
+/// A file whose records are put a piece at a time, see [`Batch::begin_file`].
+#[derive(Debug)]
+pub struct Filing {
+    path: String,
+    before: Option<FileRow>,
+    /// What was there, sorted, and whether it was put again.
+    old: Vec<(RecordKey, bool)>,
+    /// The first key that a record of this file can be given.
+    first_new: u64,
+    /// The records in the order of the file.
+    keys: Vec<RecordKey>,
+}
+
+/// Whose record has an id.
+enum Owner {
+    /// Nobody's.
+    Nobody,
+    /// It was there of this file before: at this place of [`Filing::old`].
+    Before(usize, RecordKey),
+    /// That of another file, or an earlier one of this file.
+    Other(String),
+}
+
+impl Filing {
+    fn new(path: &str, before: Option<FileRow>, first_new: u64) -> Self {
+        let keys = before.iter().flat_map(|before| &before.keys);
+        let mut old: Vec<(RecordKey, bool)> = keys.map(|&key| (key, false)).collect();
+        old.sort_unstable();
+        Self { path: path.to_owned(), before, old, first_new, keys: Vec::new() }
+    }
+
+    fn owner(&self, rows: &Rows<'_>, id: &RecordId) -> Result<Owner, StoreError> {
+        let Some(key) = rows.key_of(id)? else { return Ok(Owner::Nobody) };
+        let at = self.old.binary_search_by_key(&key, |&(key, _)| key);
+        match at.ok().and_then(|at| self.old.get(at).map(|&(_, is_kept)| (at, is_kept))) {
+            Some((at, false)) => Ok(Owner::Before(at, key)),
+            Some((_, true)) => Ok(Owner::Other(self.path.clone())),
+            None if key.0 >= self.first_new => Ok(Owner::Other(self.path.clone())),
+            None => Ok(Owner::Other(rows.head(key)?.path)),
+        }
+    }
+
+    fn keep(&mut self, at: usize) {
+        if let Some((_, is_kept)) = self.old.get_mut(at) {
+            *is_kept = true;
+        }
+    }
+
+    /// What was there before and was not put again.
+    fn left(&self) -> impl Iterator<Item = RecordKey> {
+        self.old.iter().filter(|&&(_, is_kept)| !is_kept).map(|&(key, _)| key)
+    }
+}
+
 /// The tables that a record has rows in, open for writing.
 struct Rows<'t> {
     path: &'t PathBuf,
@@ -564,12 +682,10 @@ impl<'t> Rows<'t> {
         self.row("heads", &self.heads, key, codec::decode_head)
     }
 
-    /// The file whose record has this id, if it is not `path`.
-    fn other_owner(&self, id: &RecordId, path: &str) -> Result<Option<String>, StoreError> {
+    /// The record with this id.
+    fn key_of(&self, id: &RecordId) -> Result<Option<RecordKey>, StoreError> {
         let key = self.ids.get(id.as_str()).map_err(|e| wrong(self.path, e))?;
-        let Some(key) = key.map(|key| RecordKey(key.value())) else { return Ok(None) };
-        let owner = self.head(key)?.path;
-        Ok((owner != path).then_some(owner))
+        Ok(key.map(|key| RecordKey(key.value())))
     }
 
     /// Removes the record with this id from another file.
@@ -579,10 +695,9 @@ impl<'t> Rows<'t> {
         owner: &str,
         totals: &mut Totals,
         changes: &mut PhraseChanges,
-    ) -> Result<OldRecord, StoreError> {
-        let key = self.ids.get(id.as_str()).map_err(|e| wrong(self.path, e))?;
-        let key = key.map(|key| RecordKey(key.value()));
-        let key = key.ok_or_else(|| StoreError::corrupt("ids", id, "the row vanished"))?;
+    ) -> Result<RecordKey, StoreError> {
+        let key =
+            self.key_of(id)?.ok_or_else(|| StoreError::corrupt("ids", id, "the row vanished"))?;
         if let Some(mut file) = self.file(owner)? {
             file.keys.retain(|one| *one != key);
             self.put_file(&file)?;
@@ -634,7 +749,7 @@ impl<'t> Rows<'t> {
         key: RecordKey,
         totals: &mut Totals,
         changes: &mut PhraseChanges,
-    ) -> Result<OldRecord, StoreError> {
+    ) -> Result<RecordKey, StoreError> {
         let head = self.head(key)?;
         let detail = self.row("details", &self.details, key, codec::decode_detail)?;
         let forward: Forward = self.row("forwards", &self.forwards, key, codec::decode_forward)?;
@@ -655,7 +770,7 @@ impl<'t> Rows<'t> {
             self.ids.remove(head.id.as_str()).map_err(wrong)?;
         }
         totals.remove(&head, &forward, detail.exact.len());
-        Ok(OldRecord { key, head, detail })
+        Ok(key)
     }
 
     fn phrases_of(&self, key: RecordKey) -> Result<Vec<String>, StoreError> {

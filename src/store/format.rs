@@ -215,6 +215,9 @@ fn fill_new_database(dir: &Path) -> Result<PathBuf, StoreError> {
             transaction.open_table(tables::AUTOMATA)?;
             transaction.open_table(tables::WORDS)?;
             transaction.open_table(tables::GRAMS)?;
+            transaction.open_table(tables::LINKS)?;
+            transaction.open_table(tables::CALLS)?;
+            transaction.open_table(tables::SKIPPED)?;
         }
         transaction.commit()?;
         database.close()?;

@@ -9,6 +9,7 @@ mod codec;
 mod dump;
 mod error;
 mod format;
+mod links;
 mod row;
 mod selection;
 mod snapshot;
@@ -22,12 +23,12 @@ use std::time::Duration;
 
 use redb::{Database, ReadOnlyDatabase};
 
-pub use batch::{Batch, Committed, Conflict, Put};
+pub use batch::{Batch, Committed, Conflict, Filing, Put};
 pub use error::StoreError;
 pub use format::FORMAT;
 pub use row::{
-    Cost, Detail, Field, FileRow, Forward, Head, NewRecord, NewWord, Note, OldRecord, RecordKey,
-    Stamp, Totals, WordPrint,
+    Cost, Detail, Field, FileRow, Forward, Head, NewRecord, NewWord, Note, RecordKey, Stamp,
+    Totals, WordPrint,
 };
 pub use selection::{Reason, Selection};
 pub use snapshot::Snapshot;

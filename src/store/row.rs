@@ -286,17 +286,6 @@ pub struct NewRecord {
     pub phrases: Vec<String>,
 }
 
-/// A record on its way out of the store: what ingest needs to take back what it counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OldRecord {
-    /// The key that no longer exists.
-    pub key: RecordKey,
-    /// All but the detail.
-    pub head: Head,
-    /// The detail.
-    pub detail: Detail,
-}
-
 /// A word on its way into the vocabulary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewWord {

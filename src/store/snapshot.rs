@@ -32,6 +32,8 @@ pub struct Snapshot {
     automata: ReadOnlyTable<&'static str, Bytes>,
     words: ReadOnlyTable<u32, u32>,
     grams: ReadOnlyTable<u32, Bytes>,
+    /// A store that was made before there was such a table has none.
+    skipped: Option<ReadOnlyTable<&'static str, &'static str>>,
 }
 
 impl fmt::Debug for Snapshot {
@@ -232,6 +234,20 @@ impl Snapshot {
         }))
     }
 
+    /// What the last index run passed over: paths in their order, with the reasons.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn skipped(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let Some(table) = &self.skipped else { return Ok(Vec::new()) };
+        let rows = self.read(|| table.range::<&str>(..).map_err(|e| self.wrong(e)))?;
+        self.rows(rows, |row| {
+            let (path, reason) = row.map_err(|e| self.wrong(e))?;
+            Ok((path.value().to_owned(), reason.value().to_owned()))
+        })
+        .collect()
+    }
+
     /// The paths of all files in their order: cheaper than [`Snapshot::files`].
     ///
     /// # Errors
@@ -341,6 +357,7 @@ impl Snapshot {
             automata: transaction.open_table(tables::AUTOMATA).map_err(wrong)?,
             words: transaction.open_table(tables::WORDS).map_err(wrong)?,
             grams: transaction.open_table(tables::GRAMS).map_err(wrong)?,
+            skipped: transaction.open_table(tables::SKIPPED).ok(),
             path,
         };
         snapshot.generation = snapshot.fact(meta::GENERATION, codec::decode_u64)?.unwrap_or(0);

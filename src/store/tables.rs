@@ -25,11 +25,17 @@ pub(super) const AUTOMATA: TableDefinition<'_, &str, &[u8]> = TableDefinition::n
 pub(super) const WORDS: TableDefinition<'_, u32, u32> = TableDefinition::new("words");
 /// Fingerprint of a character 4-gram to the words of the vocabulary that have it.
 pub(super) const GRAMS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("grams");
+/// Path to the links of the file: targets and words in turn.
+pub(super) const LINKS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("links");
+/// Path to what the file is called by links: anchors and words in turn.
+pub(super) const CALLS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("calls");
+/// Path of what the last index run passed over to why.
+pub(super) const SKIPPED: TableDefinition<'_, &str, &str> = TableDefinition::new("skipped");
 
 /// The names of all tables, in alphabetical order.
-pub const NAMES: [&str; 11] = [
-    "automata", "details", "files", "forwards", "grams", "heads", "ids", "meta", "phrases",
-    "spoken", "words",
+pub const NAMES: [&str; 14] = [
+    "automata", "calls", "details", "files", "forwards", "grams", "heads", "ids", "links", "meta",
+    "phrases", "skipped", "spoken", "words",
 ];
 
 /// The keys of the table `meta`.

@@ -506,6 +506,41 @@ proptest! {
 // Batches.
 
 #[test]
+fn records_put_in_pieces_are_those_put_at_once() {
+    let folder = folder();
+    let store = store(&folder);
+    let mut batch = store.begin(NO_WAIT).unwrap();
+    let rows: Vec<NewRecord> =
+        (0..7).map(|n| record("a", &format!("r{n}"), &format!("text {n}"))).collect();
+    let first = put(&mut batch, &file("a"), &rows);
+    assert_eq!(first.added.len(), 7);
+
+    // The second time in pieces: one changed, one gone, one new, one twice.
+    let mut changed = rows.clone();
+    changed[2] = record("a", "r2", "other");
+    changed[4] = record("a", "new", "text");
+    changed.push(record("a", "r1", "text 1"));
+    let mut filing = batch.begin_file("a").unwrap();
+    let mut puts = Vec::new();
+    for piece in changed.chunks(3) {
+        puts.push(batch.put_records(&mut filing, piece).unwrap());
+    }
+    let removed = batch.end_file(filing, &file("a")).unwrap();
+    assert_eq!(removed, [RecordKey(2), RecordKey(4)]);
+    assert_eq!(puts[0].kept, [(0, RecordKey(0)), (1, RecordKey(1))]);
+    assert_eq!(puts[0].added, [(2, RecordKey(7))]);
+    assert_eq!(puts[1].added, [(1, RecordKey(8))]);
+    assert_eq!(puts[2].conflicts.len(), 1);
+    let keys = [0, 1, 7, 3, 8, 5, 6].map(RecordKey);
+    assert_eq!(batch.record_keys_of("a").unwrap(), keys);
+    for new in &changed[..7] {
+        batch.learn(&words_of(&new.head, &new.detail)).unwrap();
+    }
+    batch.commit(b"m").unwrap();
+    assert_eq!(problems(&store), []);
+}
+
+#[test]
 fn a_record_that_only_moves_keeps_its_key() {
     let folder = folder();
     let store = store(&folder);
@@ -519,7 +554,7 @@ fn a_record_that_only_moves_keeps_its_key() {
     let second = put(&mut batch, &file("a"), &rows);
     assert_eq!(second.kept, [(1, RecordKey(0))]);
     assert_eq!(second.added, [(0, RecordKey(2)), (2, RecordKey(3))]);
-    assert_eq!(second.removed.iter().map(|old| old.key).collect::<Vec<_>>(), [RecordKey(1)]);
+    assert_eq!(second.removed, [RecordKey(1)]);
     assert_eq!(batch.record_keys_of("a").unwrap(), [RecordKey(2), RecordKey(0), RecordKey(3)]);
     batch.commit(b"m").unwrap();
     let snapshot = store.snapshot().unwrap();

@@ -68,6 +68,58 @@ fn a_language_is_guessed_from_enough_text_only() {
 }
 
 #[test]
+fn words_of_a_language_match_in_its_forms() {
+    // A word as it stands in a text, and as a question may have it.
+    for (language, pairs) in [
+        (
+            Language::German,
+            &[
+                ("Verbindungen", "verbindung"),
+                ("STRASSE", "Stra\u{df}e"),
+                ("H\u{e4}user", "ha\u{308}user"),
+                ("gel\u{f6}schten", "gel\u{f6}schte"),
+            ][..],
+        ),
+        (
+            Language::Turkish,
+            &[
+                ("\u{130}STANBUL", "istanbul"),
+                ("dosyalar\u{131}", "dosyalar"),
+                ("ba\u{11f}lant\u{131}", "bag\u{306}lant\u{131}"),
+                ("kitaplar", "kitap"),
+            ],
+        ),
+        (
+            Language::Greek,
+            &[
+                ("\u{39f}\u{394}\u{39f}\u{3a3}", "\u{3bf}\u{3b4}\u{3bf}\u{3c2}"),
+                (
+                    "\u{3b1}\u{3c1}\u{3c7}\u{3b5}\u{3af}\u{3b1}",
+                    "\u{3b1}\u{3c1}\u{3c7}\u{3b5}\u{3af}\u{3bf}",
+                ),
+                ("\u{3ad}\u{3bd}\u{3b1}", "\u{3b5}\u{301}\u{3bd}\u{3b1}"),
+            ],
+        ),
+        (Language::French, &[("\u{c9}coles", "e\u{301}cole"), ("serveurs", "serveur")]),
+    ] {
+        for (text, question) in pairs {
+            assert_eq!(terms(text, language), terms(question, language), "{language:?} {text}");
+        }
+    }
+    // Thai has no spaces; a word inside a sentence shares its pairs of characters.
+    let sentence = terms(
+        "\u{e25}\u{e1a}\u{e44}\u{e1f}\u{e25}\u{e4c}\u{e17}\u{e35}\u{e48}\u{e0b}\u{e49}\u{e33}",
+        Language::Other,
+    );
+    let word = terms("\u{e44}\u{e1f}\u{e25}\u{e4c}", Language::Other);
+    assert!(word.len() >= 4 && word.iter().all(|term| sentence.contains(term)), "{word:?}");
+    // Names are no words of any language.
+    for language in Language::ALL {
+        assert!(terms("getUsers_v2", language).contains(&"getusers_v2".to_owned()));
+    }
+}
+
+#[test]
 fn costs_add_up() {
     let texts = [
         "## Head line",

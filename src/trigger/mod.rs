@@ -32,7 +32,7 @@ use fst::raw::{Error as RawError, Fst};
 
 use crate::fault::Fault;
 
-pub use build::build;
+pub use build::{Building, build};
 pub use fuzzy::edits;
 
 /// The most words that a phrase has in an automaton.

@@ -80,7 +80,7 @@ fn a_dry_run_tells_and_leaves_nothing_behind() {
     assert_eq!(
         dry.stdout,
         "read     git/undo.md\nread     rows.jsonl\nread     skills/deploy/SKILL.md\n\
-         skip     picture.png: no reader for this kind of file\n\
+         skip     picture.png: no reader for this kind of file (give it an ending that says what it is, such as .txt)\n\
          3 files would be read, 0 removed, 0 left as they are\n"
     );
     assert!(!env.path("tree/.psos").exists());

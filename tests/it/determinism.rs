@@ -97,3 +97,91 @@ fn a_history_of_updates_changes_nothing() {
     let verified = env.run(&["verify", "--store", "tree/.psos"]);
     assert_eq!(verified.code, Some(0), "{verified:?}");
 }
+
+#[test]
+fn a_link_changes_another_file_as_if_it_had_always_been_there() {
+    let pages = |env: &Env, links: &str| {
+        env.write("tree/b.md", "# Guide\n\nText of it.\n\n## Undo the last step\n\nWords here.\n");
+        env.write("tree/notes/a.md", &format!("# Notes\n\n{links}\n"));
+    };
+    let fresh = |links: &str| {
+        let env = Env::new();
+        pages(&env, links);
+        index(&env, &[]);
+        Bytes::of(&env)
+    };
+    let called = "See [turn the wheel back](../b.md#undo-the-last-step) and [[b|user handbook]].";
+    let with = fresh(called);
+    assert!(with.dump.contains("turn the wheel back"));
+    let without = fresh("Nothing.");
+
+    // A file that does not change itself is called otherwise, and back.
+    let env = Env::new();
+    pages(&env, "Nothing.");
+    index(&env, &[]);
+    Bytes::of(&env).must_equal(&without, "without links");
+    pages(&env, called);
+    index(&env, &["--hash"]);
+    Bytes::of(&env).must_equal(&with, "with links");
+    pages(&env, "Nothing.");
+    index(&env, &["--hash"]);
+    Bytes::of(&env).must_equal(&without, "without links again");
+
+    // A file that comes takes over the links that meant another one, and gives them back.
+    pages(&env, called);
+    env.write("tree/notes/b.md", "# Another b\n\nNearer to the notes.\n");
+    index(&env, &["--hash"]);
+    fs::remove_file(env.path("tree/notes/b.md")).unwrap();
+    index(&env, &[]);
+    Bytes::of(&env).must_equal(&with, "after a file came and went");
+    // The one that links goes.
+    fs::remove_file(env.path("tree/notes/a.md")).unwrap();
+    index(&env, &[]);
+    assert!(!Bytes::of(&env).dump.contains("turn the wheel back"));
+    let verified = env.run(&["verify", "--store", "tree/.psos"]);
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+}
+
+#[test]
+fn a_file_that_is_read_piece_by_piece_is_updated_like_any_other() {
+    // Long, and yet quick to read: each row has most of a megabyte of blanks in it.
+    let rows = |texts: &[(&str, &str)]| {
+        let pad = " ".repeat(900_000);
+        let row =
+            |(id, text): &(&str, &str)| format!("{{\"id\": \"{id}\",{pad}\"text\": \"{text}\"}}\n");
+        texts.iter().map(row).collect::<String>()
+    };
+    let before = rows(&[
+        ("a", "Oil the hinge of the gate."),
+        ("b", "Paint the fence in spring."),
+        ("c", "Prune the apple tree."),
+        ("d", "Empty the rain barrel."),
+        ("e", "Sharpen the spade."),
+    ]);
+    let after = rows(&[
+        ("new", "Rake the leaves."),
+        ("a", "Oil the hinge of the gate."),
+        ("c", "Prune the pear tree."),
+        ("d", "Empty the rain barrel."),
+        ("e", "Sharpen the spade."),
+    ]);
+    let fresh = Env::new();
+    fresh.write("tree/long.jsonl", &after);
+    index(&fresh, &[]);
+    let want = Bytes::of(&fresh);
+
+    let env = Env::new();
+    env.write("tree/long.jsonl", &before);
+    index(&env, &[]);
+    assert!(Bytes::of(&env) != want);
+    env.write("tree/long.jsonl", &after);
+    index(&env, &["--threads", "1"]);
+    Bytes::of(&env).must_equal(&want, "after an update");
+    index(&env, &["--hash"]);
+    Bytes::of(&env).must_equal(&want, "after nothing");
+    fs::remove_file(env.path("tree/long.jsonl")).unwrap();
+    index(&env, &[]);
+    let verified = env.run(&["verify", "--store", "tree/.psos"]);
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+    assert!(!Bytes::of(&env).dump.contains("Rake the leaves"));
+}

@@ -214,12 +214,16 @@ fn the_reports_are_as_their_schemas_say() {
     let env = Env::new();
     env.write("tree/bad.jsonl", "{\"_id\": \"x\", \"text\": \"fine\"}\nnot json\n");
     env.write("tree/picture.png", "no reader");
+    env.write("tree/.hidden.md", "# Hidden\n");
     let store = ["--store", "tree/.psos"];
     for (schema, args) in [
         ("index-report.schema.json", &["index", "tree", "--json"][..]),
         ("index-report.schema.json", &["index", "tree", "--json", "--full"]),
         ("index-preview.schema.json", &["index", "tree", "--json", "--dry-run"]),
         ("status.schema.json", &[&["status", "--json"], &store[..]].concat()),
+        ("remarks.schema.json", &[&["status", "--remarks", "--json"], &store[..]].concat()),
+        ("show-records.schema.json", &["show-records", "tree/git/undo.md", "--json"]),
+        ("show-records.schema.json", &["show-records", "tree/bad.jsonl", "--json"]),
         ("get.schema.json", &[&["get", "rows.jsonl#d1", "--json"], &store[..]].concat()),
         ("get.schema.json", &[&["get", "rows.jsonl#d1:trigger", "--json"], &store[..]].concat()),
     ] {

@@ -71,3 +71,13 @@ fn a_binary_file_has_no_records() {
     "#]]
     .assert_eq(&remarks(&document));
 }
+
+#[test]
+fn places_are_found_behind_bytes_that_no_encoding_has() {
+    // Found by fuzzing: the place of the last row was counted in the bytes that the replaced characters would be
+    // encoded to, and so lay behind the end of its line.
+    let bytes = b"\xbf\xcea;\"\r\n1\x03\xe8\xba.\x8b\xa2\xe8\xba;fatal error:\"ope\r@\n";
+    let document = read(&Input { path: "a.csv", bytes, sidecar: None }, &options());
+    check_invariants(bytes, &document);
+    assert!(!document.records.is_empty());
+}

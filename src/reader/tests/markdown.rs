@@ -43,6 +43,15 @@ fn a_short_section_is_folded_into_the_one_around_it() {
 }
 
 #[test]
+fn a_folded_section_does_not_finish_the_sentences_of_the_one_around_it() {
+    let text = "# Guide\n\n## A\n\nWhat it takes:\n\n### Part\n\n- flour\n- water\n\n## B\n\n- salt\n\n### Part\n\nThis is about something else.\n\n## C\n\n### Part\n\nThis is all there is.\n";
+    let document = read_text("a.md", text);
+    let texts: Vec<&str> =
+        document.records.iter().skip(1).map(|it| it.description.text.as_str()).collect();
+    assert_eq!(texts, ["What it takes:", "B: salt", "This is all there is."]);
+}
+
+#[test]
 fn a_section_stands_alone_when_it_is_long_or_nests_others_or_has_tiers_of_its_own() {
     check(
         "# Guide\n\n## A\n\n### Long\n\n%%\n\n### Around\n\n#### In it\n\n### Written\n\n<!-- psos\ntriggers: [x]\n-->\n",
@@ -269,6 +278,47 @@ fn frontmatter_may_be_toml_or_json() {
     }
     let text = "{\n  code\n}\n";
     assert_eq!(read_text("a.md", text).records[0].shown(), text.trim_end());
+}
+
+#[test]
+fn imports_of_mdx_are_no_prose() {
+    let text = "import Tabs from '@theme/Tabs';\nimport { A } from './a';\n\nexport const x = 1;\n\n# Title\n\nWhat the page is about.\n\n<Tabs a={1}>\n\n## In a tab\n\n</Tabs>\n";
+    let document = read_text("a.mdx", text);
+    check_invariants(text.as_bytes(), &document);
+    assert_eq!(document.records[0].title, "Title");
+    assert_eq!(document.records[0].description.text, "What the page is about.");
+    assert!(document.records[0].summary.text.starts_with("What the page is about."));
+    // Elsewhere they are words like others.
+    let document = read_text("a.md", "import duties = 3 percent on most of the goods.\n");
+    assert_eq!(
+        document.records[0].description.text,
+        "import duties = 3 percent on most of the goods."
+    );
+}
+
+#[test]
+fn headings_are_told_from_what_looks_like_them() {
+    check(
+        "# Guide\n\n~~~\n## no\n```\n## no\n~~~\n\n````md\n```\n## no\n```\n````\n\nSetext\n------\n\n#### Skips levels%%\n\n## C#\n\n## C++\n\n## C#\n\n#hashtag\n\n## Closed ##\n\n####### seven\n\n| a | b |\n|---|---|\n| # | ## |\n",
+        expect![[r#"
+            file    # [Guide] () 1-14 children 5
+            section #setext [Setext] (Guide) 15-17 children 1
+            section #skips-levels [Skips levels] (Guide > Setext) 18-19 children 0
+            section #c [C#] (Guide) 20-21 children 0
+            section #c-1 [C++] (Guide) 22-23 children 0
+            section #c-2 [C#] (Guide) 24-27 children 0
+            section #closed [Closed] (Guide) 28-34 children 0
+        "#]],
+    );
+}
+
+#[test]
+fn footnotes_and_tables_are_read_for_what_they_say() {
+    let text = "## A\n\nIt holds for all of them[^1].\n\n[^1]: But not on Sundays.\n\n## B\n\n| Flag | Meaning |\n| --- | --- |\n| `-v` | says more |\n";
+    let document = read_text("a.md", text);
+    check_invariants(text.as_bytes(), &document);
+    assert_eq!(document.records[0].description.text, "It holds for all of them.");
+    assert_eq!(document.records[1].description.text, "B: Flag | Meaning; `-v` | says more");
 }
 
 #[test]

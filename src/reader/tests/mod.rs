@@ -12,18 +12,23 @@
     reason = "tests show small values"
 )]
 
-use super::{Document, Fields, Input, Options, Sidecar, Tiers, is_sidecar, read, sidecar_path};
+use super::{
+    Document, Fields, Input, Options, Sidecar, Tiers, check, is_sidecar, read, sidecar_path,
+};
 use crate::record::{Kind, Origin, Record};
 use std::path::Path;
 
+mod blob;
 mod code;
 mod encoding;
 mod headed;
+mod link;
 mod markdown;
 mod part;
 mod property;
 mod row;
 mod skill;
+mod stream;
 
 pub(super) fn options() -> Options {
     Options { tiers: Tiers::Authored, fields: Fields::default() }
@@ -85,36 +90,11 @@ pub(super) fn triggers(record: &Record) -> String {
 }
 
 /// Fails unless the details of the records and the bytes between them are the file, and the
-/// further invariants of records hold.
+/// further promises of readers hold.
+#[track_caller]
 pub(super) fn check_invariants(bytes: &[u8], document: &Document) {
-    let mut at = 0;
-    let is_utf8 = str::from_utf8(bytes).is_ok();
-    let mut ids = std::collections::BTreeSet::new();
-    for record in &document.records {
-        let range = record.span.bytes.start as usize..record.span.bytes.end as usize;
-        assert!(
-            range.start >= at && range.end >= range.start && range.end <= bytes.len(),
-            "{record:?}"
-        );
-        if is_utf8 {
-            assert_eq!(record.detail.as_bytes(), &bytes[range.clone()]);
-        }
-        let n_ends = |bytes: &[u8]| bytes.iter().filter(|&&b| b == b'\n').count() as u32;
-        assert_eq!(record.span.lines.first, 1 + n_ends(&bytes[..range.start]));
-        assert!(record.span.lines.last >= record.span.lines.first);
-        at = range.end;
-        assert!(!record.description.text.trim().is_empty(), "{record:?}");
-        assert!(!record.title.trim().is_empty(), "{record:?}");
-        assert!(ids.insert(record.id.clone()), "{} twice", record.id);
-        let mut hidden_at = 0;
-        for hidden in &record.hidden {
-            assert!(hidden.start >= hidden_at && hidden.end <= record.detail.len(), "{record:?}");
-            assert!(record.detail.get(hidden.clone()).is_some());
-            hidden_at = hidden.end;
-        }
-    }
-    for record in &document.records {
-        assert!(record.children.iter().all(|child| ids.contains(child)), "{record:?}");
+    if let Err(broken) = check(bytes, document) {
+        panic!("{broken}");
     }
 }
 

@@ -45,10 +45,10 @@ fn a_bad_line_costs_that_line() {
     "#]]
     .assert_eq(&rows(&document));
     expect![[r#"
-        r.jsonl:2:7 line is not JSON: EOF while parsing a value ()
-        r.jsonl:3:1 line is not a JSON object ()
+        r.jsonl:2:7 line is not JSON: EOF while parsing a value (the line is cut off, or goes on below)
+        r.jsonl:3:1 line is not a JSON object (write each row as one object: {"id": ..., "text": ...})
         r.jsonl:4:1 key `a` occurs again, this row is `a-1` (give every row a key of its own)
-        r.jsonl:6:10 line is not JSON: control character (\u0000-\u001F) found while parsing a string ()
+        r.jsonl:6:10 line is not JSON: control character (\u0000-\u001F) found while parsing a string (write each row on one line)
     "#]].assert_eq(&remarks(&document));
 }
 
@@ -70,6 +70,22 @@ fn a_row_may_bring_its_tiers() {
 }
 
 #[test]
+fn the_text_of_a_row_may_be_markdown() {
+    for (text, want) in [
+        ("# Install\\n\\nRun `make all` to build it.", "Run `make all` to build it."),
+        (
+            "> Type check Python code.\\n> More on it.\\n\\n- Check a file:",
+            "Type check Python code.",
+        ),
+        ("| a | b |\\n|---|---|\\n| c | d |", "t: a | b; c | d"),
+        ("Plain words. And more.", "Plain words."),
+    ] {
+        let line = format!("{{\"id\": \"a\", \"title\": \"t\", \"text\": \"{text}\"}}\n");
+        assert_eq!(read_text("r.jsonl", &line).records[0].description.text, want);
+    }
+}
+
+#[test]
 fn a_row_of_csv_is_a_record_with_named_fields() {
     let text = "\u{feff}id;title;text;note\r\n1;Head;\"Text; of\r\ntwo lines\";n\r\n\r\n2;;Only text here.;\r\n3;short\r\n";
     let document = read_text("r.csv", text);
@@ -81,7 +97,7 @@ fn a_row_of_csv_is_a_record_with_named_fields() {
     "#]]
     .assert_eq(&rows(&document));
     expect![[r#"
-        r.csv:6:1 row has 2 fields, the first line has 4 ()
+        r.csv:6:1 row has 2 fields, the first line has 4 (put quotes around cells that hold the separator)
     "#]]
     .assert_eq(&remarks(&document));
     let text = "1\t2.5\ta b c d\n2\t3\tx\n";

@@ -1,0 +1,141 @@
+//! Claims about links: where they lead, and which of their words name what they lead to.
+
+use super::{read_text, triggers};
+use crate::reader::{Around, Call, Calls, Input, Places, links};
+
+fn links_of(path: &str, text: &str) -> Vec<(String, String)> {
+    links(&Input { path, bytes: text.as_bytes(), sidecar: None })
+}
+
+#[test]
+fn a_link_leads_to_a_file_of_the_tree() {
+    let places = Places::new([
+        "README.md",
+        "a/guide.md",
+        "a/deep/index.md",
+        "a/api.rst",
+        "b/guide.md",
+        "b/My Note.md",
+        "src/main.rs",
+    ]);
+    for (from, target, want) in [
+        ("README.md", "a/guide.md", Some(("a/guide.md", ""))),
+        ("README.md", "./a/guide.md#Part%201", Some(("a/guide.md", "Part 1"))),
+        ("a/guide.md", "../b/guide.md?x=1#y", Some(("b/guide.md", "y"))),
+        ("a/guide.md", "/b/guide", Some(("b/guide.md", ""))),
+        ("a/guide.md", "deep/", Some(("a/deep/index.md", ""))),
+        ("a/guide.md", "api.html#f", Some(("a/api.rst", "f"))),
+        ("a/guide.md", "#here", Some(("a/guide.md", "here"))),
+        ("a/deep/index.md", "..", None),
+        ("a/deep/index.md", "../..", Some(("README.md", ""))),
+        ("a/guide.md", "../../x.md", None),
+        // By name: the one in the same folder, then the one nearest to the root.
+        ("b/guide.md", "Guide", Some(("b/guide.md", ""))),
+        ("README.md", "guide", Some(("a/guide.md", ""))),
+        ("README.md", "my note#Top", Some(("b/My Note.md", "Top"))),
+        ("README.md", "b/My%20Note.md", Some(("b/My Note.md", ""))),
+        ("README.md", "src/main.rs", Some(("src/main.rs", ""))),
+        ("README.md", "nowhere", None),
+    ] {
+        let found = places.resolve(from, target);
+        let found = found.as_ref().map(|(path, anchor)| (*path, anchor.as_str()));
+        assert_eq!(found, want, "{from} -> {target}");
+    }
+}
+
+#[test]
+fn only_words_that_may_name_something_are_kept() {
+    let text = "[Guide to `it`](a.md), [the pattern](v.md), [here](b.md), [read more](c.md), [site](https://x.org), \
+                [mail](mailto:a@b.c), [42](d.md), [workloads](w.md), [Probes](p.md), [HttpClient](h.md), ![picture](e.png), [[Note|My note]], [[dir/Other#Part]].\n\n\
+                [a sentence that goes on and on and names nothing at all](f.md)\n";
+    let links = links_of("x.md", text);
+    let links: Vec<(&str, &str)> = links.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    assert_eq!(links, [("Note", "My note"), ("a.md", "Guide to it"), ("h.md", "HttpClient")]);
+    assert_eq!(links_of("x.html", "<a href='a.html'>User handbook</a>")[0].0, "a.html");
+    assert_eq!(links_of("x.rs", "// [User handbook](a.md)"), []);
+}
+
+#[test]
+fn the_words_that_most_files_use_come_first_and_are_few() {
+    let paths: Vec<String> = (0..30).map(|n| format!("{n:02}.md")).collect();
+    let places = Places::new(paths.iter().map(String::as_str));
+    let mut calls = Calls::default();
+    for (n, path) in paths.iter().enumerate() {
+        let mut links = vec![("00.md#x".to_owned(), format!("Name {n}"))];
+        if n % 2 == 0 {
+            links.push(("00.md#x".to_owned(), "Many times".to_owned()));
+        }
+        if n % 5 == 0 && n > 0 {
+            links.push(("00.md#x".to_owned(), "many times!".to_owned()));
+        }
+        calls.add(&places, path, &links);
+    }
+    let around = calls.finish(&places);
+    let texts: Vec<&str> = around["00.md"].calls.iter().map(|call| call.text.as_str()).collect();
+    assert_eq!(texts.len(), 8);
+    assert_eq!(texts[..3], ["Many times", "Name 1", "Name 10"]);
+}
+
+#[test]
+fn a_record_is_selected_by_what_links_call_it() {
+    let text = "# Guide\n\nText.\n\n## Undo it\n\n### Short\n\nx\n\n## Written\n\n<!-- psos\ntriggers: [take back]\n-->\n";
+    let mut document = read_text("a.md", text);
+    let call = |anchor: &str, text: &str| Call { anchor: anchor.into(), text: text.into() };
+    let calls = vec![
+        call("", "the handbook"),
+        call("", "Guide"),
+        call("guide", "start of it"),
+        call("undo-it", "going back"),
+        call("Undo it", "revert"),
+        call("short", "the short way"),
+        call("written", "given back"),
+        call("gone", "nothing"),
+    ];
+    document.place_in(&Around { calls, skill: None });
+    assert_eq!(triggers(&document.records[0]), "d:Guide | d:the handbook | d:start of it");
+    assert_eq!(
+        triggers(&document.records[1]),
+        "d:Undo it | d:Short | d:going back | d:revert | d:the short way"
+    );
+    // Whoever wrote triggers has said what it is called.
+    assert_eq!(triggers(&document.records[2]), "a:take back | d:Written");
+}
+
+#[test]
+fn aliases_and_redirects_are_names() {
+    let text = "---\ntitle: Guide\naliases: [handbook, /docs/old-guide/]\nredirect_from:\n  - /manual.html\n  - /docs/index.html\n---\nText.\n";
+    assert_eq!(
+        triggers(&read_text("a.md", text).records[0]),
+        "d:Guide | d:handbook | d:old guide | d:manual"
+    );
+    let text = "---\nredirect_from: /a/the_old_page\n---\n# Guide\n";
+    assert_eq!(triggers(&read_text("a.md", text).records[0]), "d:Guide | d:the old page");
+}
+
+#[test]
+fn a_file_belongs_to_the_nearest_skill_above_it() {
+    let places = Places::new([
+        "SKILL.md",
+        "README.md",
+        "skills/pdf/SKILL.md",
+        "skills/pdf/references/forms.md",
+        "skills/pdf/inner/SKILL.md",
+        "skills/pdf/inner/scripts/fill.py",
+        "skills/other.md",
+    ]);
+    let around = Calls::default().finish(&places);
+    let skills: Vec<(&str, Option<&str>)> =
+        around.iter().map(|(path, it)| (path.as_str(), it.skill.as_deref())).collect();
+    assert_eq!(
+        skills,
+        [
+            ("skills/pdf/inner/scripts/fill.py", Some("inner")),
+            ("skills/pdf/references/forms.md", Some("pdf")),
+        ]
+    );
+    let mut document =
+        read_text("skills/pdf/references/forms.md", "# Forms\n\nx\n\n## Fill\n\ny\n");
+    document.place_in(&around["skills/pdf/references/forms.md"]);
+    assert_eq!(document.records[0].breadcrumb, ["pdf"]);
+    assert_eq!(document.records[1].breadcrumb, ["pdf", "Forms"]);
+}
