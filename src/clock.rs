@@ -33,3 +33,19 @@ impl Clock for FixedClock {
         self.0
     }
 }
+
+/// A way to let time pass, handed to whatever has to wait, so that tests need not.
+pub trait Sleeper: Debug + Send {
+    /// Returns after this time.
+    fn sleep(&mut self, time: Duration);
+}
+
+/// Sleeps as the operating system does.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemSleeper;
+
+impl Sleeper for SystemSleeper {
+    fn sleep(&mut self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}

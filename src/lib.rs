@@ -1,7 +1,7 @@
 //! psos: an embedded recall engine and tier ontology for AI agents.
 //!
 //! psos reads a folder of notes, manuals, skills, tables and source code, and answers a question with
-//! the record that fits best, inside a hard budget of tokens. There is no model and no network in it,
+//! the record that fits best, inside a hard budget of tokens. Recall needs no model and no network,
 //! and equal content gives equal answers, byte by byte.
 //!
 //! Every record has four tiers, each deeper and dearer than the one before: the phrases that call
@@ -110,6 +110,8 @@
 //! - [`eval`] judges psos, or anything else that is a [`Retriever`](eval::Retriever), with suites,
 //!   baselines and reports.
 //! - [`record`], [`store`], [`trigger`], [`bm25`] and [`text`] are what these are made of.
+//! - [`pipeline`] lets a stateless or small model work on a task in bounded steps, and [`ledger`] keeps
+//!   what happened.
 //! - Every error says whose [`fault`] it is; time is handed in as a [`clock`].
 
 pub mod bm25;
@@ -118,6 +120,9 @@ pub mod engine;
 pub mod eval;
 pub mod fault;
 pub mod ingest;
+pub mod ledger;
+#[cfg(feature = "pipeline")]
+pub mod pipeline;
 pub mod reader;
 pub mod recall;
 pub mod record;

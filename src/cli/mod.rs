@@ -7,6 +7,7 @@ mod get;
 mod index;
 mod ls;
 mod output;
+mod pipeline;
 mod recall;
 mod show_records;
 mod status;
@@ -39,6 +40,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Status(args) => status::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Eval(args) => eval::run(&args),
+        Command::Run(args) => pipeline::run::run(&args),
+        Command::Replay(args) => pipeline::replay::run(&args),
+        Command::Report(args) => pipeline::report::run(&args),
     };
     done.unwrap_or_else(|failure| failure.report())
 }

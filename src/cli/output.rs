@@ -93,12 +93,22 @@ pub(crate) fn by_origin(totals: &Totals, tier: Tier) -> String {
 
 /// Opens the store that the arguments name, or the nearest one at or above the current folder.
 pub(crate) fn open(args: &StoreArgs) -> Result<Engine, Failure> {
-    let dir = match (&args.store, std::env::var_os("PSOS_STORE").filter(|dir| !dir.is_empty())) {
-        (Some(dir), _) => dir.clone(),
-        (None, Some(dir)) => dir.into(),
-        (None, None) => nearest_store()?,
-    };
+    let dir = store_dir(args)?;
     Engine::open(&dir).map_err(|error| failure(error, &dir))
+}
+
+/// The store folder that the arguments name, or the nearest one at or above the current folder.
+pub(crate) fn store_dir(args: &StoreArgs) -> Result<PathBuf, Failure> {
+    match named_store(args) {
+        Some(dir) => Ok(dir),
+        None => nearest_store(),
+    }
+}
+
+/// The store folder that the arguments or the environment name.
+pub(crate) fn named_store(args: &StoreArgs) -> Option<PathBuf> {
+    let from_environment = || std::env::var_os("PSOS_STORE").filter(|dir| !dir.is_empty());
+    args.store.clone().or_else(|| from_environment().map(PathBuf::from))
 }
 
 /// Names the store and the way out in an error of the engine.

@@ -39,7 +39,7 @@ mod stream;
 mod tiers;
 
 pub use check::check;
-pub use code::Syntax;
+pub use code::{Syntax, Usage, usages};
 pub use derive::DERIVE_VERSION;
 pub use diagnostic::{Diagnostic, Severity};
 pub use field::Fields;

@@ -34,6 +34,8 @@ pub use selection::{Reason, Selection};
 pub use snapshot::Snapshot;
 pub use tables::{NAMES as TABLE_NAMES, meta::NAMES as META_NAMES};
 pub use verify::{Problem, verify};
+/// Waiting for another writer of the same file, which the ledger has to do as well.
+pub(crate) use wait::{PatientFile, poll};
 
 /// An open store: a `.psos` folder.
 ///

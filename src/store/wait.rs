@@ -17,7 +17,7 @@ const FIRST_ROLE_BYTE: u64 = 1 << 62;
 
 /// The time ran out.
 #[derive(Debug)]
-pub(super) struct TimedOut(pub(super) Duration);
+pub(crate) struct TimedOut(pub(crate) Duration);
 
 impl fmt::Display for TimedOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -29,7 +29,7 @@ impl std::error::Error for TimedOut {}
 
 /// Tries until it gets something, or until `at_most` has passed. Time is counted in the pauses
 /// made, so no clock is asked.
-pub(super) fn poll<T, E>(
+pub(crate) fn poll<T, E>(
     at_most: Duration,
     mut attempt: impl FnMut() -> Result<Option<T>, E>,
 ) -> Result<Result<T, TimedOut>, E> {
@@ -49,13 +49,13 @@ pub(super) fn poll<T, E>(
 
 /// A file that waits for its writer's place for a bounded time.
 #[derive(Debug)]
-pub(super) struct PatientFile {
+pub(crate) struct PatientFile {
     file: FileBackend,
     at_most: Duration,
 }
 
 impl PatientFile {
-    pub(super) fn new(file: FileBackend, at_most: Duration) -> Self {
+    pub(crate) fn new(file: FileBackend, at_most: Duration) -> Self {
         Self { file, at_most }
     }
 }

@@ -26,6 +26,9 @@ mod harness;
 /// Do we accept the licences of all packages that psos is built from?
 #[cfg(test)]
 mod licence;
+/// Does a task run, end, go on after a kill, and replay, on the command line?
+#[cfg(all(test, unix))]
+mod pipeline;
 /// What becomes of copies, misspellings, paraphrases and scopes?
 #[cfg(test)]
 mod recall;

@@ -116,16 +116,16 @@ impl<'de> Deserialize<'de> for Json {
 }
 
 /// A schema file: the part of JSON Schema that our schemas use.
-struct Schema(Json);
+pub(crate) struct Schema(Json);
 
 impl Schema {
-    fn read(name: &str) -> Self {
+    pub(crate) fn read(name: &str) -> Self {
         let path = root().join("schema").join(name);
         Self(Json::parse(&std::fs::read_to_string(path).unwrap()))
     }
 
     /// Returns where a value is not as the schema says, with the order of its keys.
-    fn faults(&self, value: &Json) -> Vec<String> {
+    pub(crate) fn faults(&self, value: &Json) -> Vec<String> {
         let mut faults = Vec::new();
         self.check(&self.0, value, "$", &mut faults);
         faults

@@ -27,7 +27,7 @@ const ROWS: [Row; 15] = [
     row("recall", &["record", "text", "fault", "store", "trigger", "bm25"], &[]),
     row("ingest", &["record", "text", "clock", "fault", "reader", "store", "trigger", "bm25"], &[]),
     row("eval", &["record", "text", "clock", "fault"], &[]),
-    row("ledger", &["record", "clock", "fault"], &[]),
+    row("ledger", &["record", "clock", "fault", "store"], &["redb"]),
     row(
         "engine",
         &[
@@ -36,7 +36,7 @@ const ROWS: [Row; 15] = [
         ],
         &[],
     ),
-    row("pipeline", &["record", "text", "clock", "fault", "engine", "ledger"], &[]),
+    row("pipeline", &["record", "text", "clock", "fault", "reader", "engine", "ledger"], &["ureq"]),
     row("growth", &["record", "fault", "engine", "eval", "ledger", "pipeline"], &[]),
 ];
 
@@ -97,11 +97,15 @@ fn nothing_names_a_path_of_one_machine() {
 #[test]
 fn every_table_has_its_place_in_the_schema() {
     let read = |path: &str| fs::read_to_string(root().join(path));
-    let (Ok(tables), Ok(schema)) = (read("src/store/tables.rs"), read("schema/store.md")) else {
-        return;
-    };
-    assert!(!tables_of(&tables).is_empty(), "no table found in src/store/tables.rs");
-    assert_none(undescribed(&tables, &schema));
+    for (tables, schema) in
+        [("src/store/tables.rs", "schema/store.md"), ("src/ledger/file.rs", "schema/ledger.md")]
+    {
+        let (Ok(source), Ok(page)) = (read(tables), read(schema)) else {
+            panic!("{tables} and {schema} are where the tables are and how they are described");
+        };
+        assert!(!tables_of(&source).is_empty(), "no table found in {tables}");
+        assert_none(undescribed(&source, schema, &page));
+    }
 }
 
 /// A file of a module, what is wrong with it, and what is said about that.
@@ -142,8 +146,13 @@ fn a_planted_fault_is_caught() {
         plant("src/cli/mod.rs", "//! A.\nuse crate::cli::args;\nuse psos::store::Store;\n", &[]),
         plant("src/cli/mod.rs", "//! A.\nuse crate::store::Store;\n", &["names store"]),
         plant("src/lib.rs", "//! A.\npub use crate::store::Store;\n", &[]),
-        plant("src/ingest/mod.rs", "//! A.\nuse redb::Database;\n", &["redb belongs to store"]),
+        plant(
+            "src/ingest/mod.rs",
+            "//! A.\nuse redb::Database;\n",
+            &["redb belongs to store and ledger"],
+        ),
         plant("src/store/mod.rs", "//! A.\nuse redb::Database;\n", &[]),
+        plant("src/ledger/mod.rs", "//! A.\nuse redb::Database;\n", &[]),
         plant("src/recall/mod.rs", "//! A.\nlet x: fst::Set;\n", &["fst belongs to trigger"]),
         plant("src/main.rs", "//! A.\nuse tantivy;\n", &["tantivy belongs to bm25"]),
         plant("src/recall/mod.rs", "//! A.\nuse first::second;\nlet fst = 1;\n", &[]),
@@ -173,7 +182,7 @@ fn a_planted_table_without_description_is_caught() {
                   const B: MultimapTableDefinition<'_, u64, u64> =\n    \
                   MultimapTableDefinition::new(\n        \"bees\",\n    );\n";
     assert_eq!(tables_of(tables), ["a", "bees"]);
-    assert_eq!(undescribed(tables, "a bees `a`"), ["table bees is not in schema/store.md"]);
+    assert_eq!(undescribed(tables, "x.md", "a bees `a`"), ["table bees is not in x.md"]);
 }
 
 /// Returns what is wrong with one source file, one line a fault.
@@ -189,11 +198,12 @@ fn faults(path: &str, source: &str) -> Vec<String> {
             faults.push(format!("{path}: names {name}, which the row of {module} does not allow"));
         }
     }
-    for row in &ROWS {
-        for package in row.owns {
-            if module != row.module && names_package(&code, package) {
-                faults.push(format!("{path}: {package} belongs to {}", row.module));
-            }
+    let owned: BTreeSet<_> = ROWS.iter().flat_map(|row| row.owns).collect();
+    for package in owned {
+        let owners: Vec<_> =
+            ROWS.iter().filter(|row| row.owns.contains(package)).map(|row| row.module).collect();
+        if !owners.contains(&module) && names_package(&code, package) {
+            faults.push(format!("{path}: {package} belongs to {}", owners.join(" and ")));
         }
     }
     for (word, instead) in BANNED {
@@ -310,10 +320,10 @@ fn tables_of(source: &str) -> Vec<&str> {
     definitions.filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next()).collect()
 }
 
-fn undescribed(tables: &str, schema: &str) -> Vec<String> {
-    let tables = tables_of(tables).into_iter();
-    let missing = tables.filter(|table| !schema.contains(&format!("`{table}`")));
-    missing.map(|table| format!("table {table} is not in schema/store.md")).collect()
+fn undescribed(source: &str, page: &str, text: &str) -> Vec<String> {
+    let tables = tables_of(source).into_iter();
+    let missing = tables.filter(|table| !text.contains(&format!("`{table}`")));
+    missing.map(|table| format!("table {table} is not in {page}")).collect()
 }
 
 /// The folder of the crate.

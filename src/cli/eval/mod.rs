@@ -4,6 +4,7 @@ mod beir;
 mod features;
 mod gate;
 mod rivals;
+mod scenario;
 mod suite;
 mod sweep;
 
@@ -39,7 +40,10 @@ pub(crate) fn run(args: &EvalArgs) -> Done {
     }
     match (&args.beir, &args.suite) {
         (Some(dir), _) => beir::run(args, dir),
-        (None, Some(suite)) => suite::run(args, suite),
+        (None, Some(suite)) => match scenario::read(suite) {
+            Some(text) => scenario::run(args, suite, &text),
+            None => suite::run(args, suite),
+        },
         (None, None) => Err(Failure::usage("name a suite file, or a folder with --beir")),
     }
 }

@@ -8,11 +8,16 @@
 
 mod comment;
 mod item;
+mod usage;
 
+#[cfg(feature = "code")]
+mod call;
 #[cfg(feature = "code")]
 mod grammar;
 #[cfg(feature = "code")]
 mod walk;
+
+pub use usage::{Usage, usages};
 
 use super::decode::Source;
 use super::sidecar::Entries;

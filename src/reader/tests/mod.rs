@@ -29,6 +29,7 @@ mod property;
 mod row;
 mod skill;
 mod stream;
+mod usage;
 
 pub(super) fn options() -> Options {
     Options { tiers: Tiers::Authored, fields: Fields::default() }
