@@ -123,6 +123,8 @@ pub mod ingest;
 pub mod ledger;
 #[cfg(feature = "pipeline")]
 pub mod pipeline;
+#[cfg(test)]
+mod powercut;
 pub mod reader;
 pub mod recall;
 pub mod record;

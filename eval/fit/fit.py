@@ -39,12 +39,16 @@ def is_even(question):
 class Set:
     """The questions of one set that have a right record, with the features of their candidates."""
 
-    def __init__(self, path):
+    def __init__(self, path, n_questions, n_candidates):
         questions = {}
         with open(path, encoding="utf-8") as lines:
             for line in lines:
                 question, level, grade, _record, *values = line.rstrip("\n").split("\t")
+                if question not in questions and len(questions) == n_questions:
+                    break
                 entry = questions.setdefault(question, (level, [], []))
+                if len(entry[1]) >= n_candidates and int(grade) <= 0:
+                    continue
                 entry[1].append(int(grade) > 0)
                 entry[2].append(values)
         self.levels, self.even, self.right, self.values = [], [], [], []
@@ -114,10 +118,12 @@ def main():
     parser.add_argument("--l2", type=float, default=1e-3)
     parser.add_argument("--drop", default="")
     parser.add_argument("--ablate", action="store_true")
+    parser.add_argument("--questions", type=int, help="at most this many of a set")
+    parser.add_argument("--candidates", type=int, default=200, help="at most this many of a question, and its right ones")
     args = parser.parse_args()
     known = json.loads(args.sets.read_text()) if args.sets else {}
     kept = [k for k, name in enumerate(NAMES) if name not in args.drop.split(",")]
-    sets = {path.stem: Set(path) for path in sorted(args.folder.glob("*.tsv"))}
+    sets = {path.stem: Set(path, args.questions, args.candidates) for path in sorted(args.folder.glob("*.tsv"))}
     family_of = {name: known.get(name, {}).get("family", name) for name in sets}
 
     def fit_on(names, kept, half=None):

@@ -99,6 +99,18 @@ impl Index {
         self.segments.iter().map(|segment| u64::from(segment.reader.num_docs())).sum()
     }
 
+    /// The keys of the live documents, sorted.
+    pub fn keys(&self) -> Vec<u64> {
+        let mut keys = Vec::new();
+        for segment in &self.segments {
+            let docs = 0..segment.reader.max_doc();
+            let live = docs.filter(|&doc| !segment.reader.is_deleted(doc));
+            keys.extend(live.map(|doc| segment.key.get_val(doc)));
+        }
+        keys.sort_unstable();
+        keys
+    }
+
     /// How many segments they lie in.
     pub fn n_segments(&self) -> usize {
         self.segments.len()

@@ -19,7 +19,7 @@ mod writer;
 
 pub use error::Bm25Error;
 pub use index::Index;
-pub use writer::{Writer, sweep};
+pub use writer::{Writer, files, orphans, sweep};
 
 /// What the index is told of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

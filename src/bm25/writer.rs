@@ -1,7 +1,6 @@
 //! Changing the index.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,7 @@ use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::store::Compressor;
 use tantivy::{Directory, IndexWriter};
 
-use crate::bm25::directory::SegmentDir;
+use crate::bm25::directory::{self, SegmentDir};
 use crate::bm25::merge::{self, Size};
 use crate::bm25::schema::{self, Fields, Splitter, TOKENIZER};
 use crate::bm25::{Bm25Error, Document};
@@ -78,10 +77,8 @@ impl Writer {
     /// Errors of the folder, which an earlier document may have caused.
     pub fn add(&mut self, document: &Document<'_>) -> Result<(), Bm25Error> {
         let indexed = self.fields.document(document);
-        self.changes()?
-            .add_document(indexed)
-            .map(drop)
-            .map_err(|error| Bm25Error::of_tantivy(&self.path, error))
+        let added = self.changes()?.add_document(indexed);
+        added.map(drop).map_err(|error| self.wrong(error))
     }
 
     /// Removes the document with this key, if there is one.
@@ -102,20 +99,27 @@ impl Writer {
     /// # Errors
     /// Errors of the folder; the index then is as it was.
     pub fn finish(mut self) -> Result<Vec<u8>, Bm25Error> {
-        let wrong = |error| Bm25Error::of_tantivy(&self.path, error);
         if let Some(mut writer) = self.changes.take() {
-            writer.commit().map_err(wrong)?;
+            writer.commit().map_err(|error| self.wrong(error))?;
             // One merge at a time, each waited for: the order of segments must not depend on
             // which of two threads is faster.
-            while let Some(segments) = self.plan_merge().map_err(wrong)? {
+            while let Some(segments) = self.plan_merge().map_err(|error| self.wrong(error))? {
                 let ids: Vec<_> = segments.iter().map(SegmentMeta::id).collect();
-                writer.merge(&ids).wait().map_err(wrong)?;
+                writer.merge(&ids).wait().map_err(|error| self.wrong(error))?;
             }
-            writer.wait_merging_threads().map_err(wrong)?;
+            writer.wait_merging_threads().map_err(|error| self.wrong(error))?;
             self.dir.sync_directory().map_err(|error| Bm25Error::io(&self.path, error))?;
         }
         let missing = || Bm25Error::damaged(&self.path, "it has no meta.json");
         self.dir.meta_json().ok_or_else(missing)
+    }
+
+    /// Blames the operating system where it refused, whatever tantivy makes of it.
+    fn wrong(&self, error: tantivy::TantivyError) -> Bm25Error {
+        match self.dir.take_refusal() {
+            Some(refusal) => Bm25Error::io(&self.path, refusal),
+            None => Bm25Error::of_tantivy(&self.path, error),
+        }
     }
 
     fn plan_merge(&self) -> tantivy::Result<Option<Vec<SegmentMeta>>> {
@@ -151,35 +155,56 @@ impl Writer {
     }
 }
 
-/// Removes the segment files in `dir` that none of the `live` contents of `meta.json` names, and
-/// returns how many those were.
+/// The names of the segment files in `dir` that the `live` contents of `meta.json` need, sorted. Whether
+/// they are there is not looked at.
+///
+/// # Errors
+/// [`Bm25Error::Damaged`] when one of `live` is not of this build.
+pub fn files(dir: &Path, live: &[&[u8]]) -> Result<BTreeSet<PathBuf>, Bm25Error> {
+    let mut named = BTreeSet::new();
+    for meta_json in live {
+        let wrong = |error| Bm25Error::of_tantivy(dir, error);
+        let segments = SegmentDir::open(dir, Some(meta_json)).map_err(wrong)?;
+        let index = tantivy::Index::open(segments).map_err(wrong)?;
+        let metas = index.load_metas().map_err(wrong)?;
+        named.extend(metas.list_segment_files());
+    }
+    Ok(named)
+}
+
+/// Lists the files in `dir` that are tantivy's and that none of the `live` contents of `meta.json` names,
+/// sorted.
+///
+/// # Errors
+/// Those of [`files`]; errors of the folder.
+pub fn orphans(dir: &Path, live: &[&[u8]]) -> Result<Vec<PathBuf>, Bm25Error> {
+    let named = files(dir, live)?;
+    let mut orphans = Vec::new();
+    for entry in walkdir::WalkDir::new(dir).min_depth(1).max_depth(1).sort_by_file_name() {
+        let entry = entry.map_err(|error| Bm25Error::io(dir, error.into()))?;
+        let name = entry.file_name();
+        if entry.file_type().is_file() && is_segment_file(name) && !named.contains(Path::new(name))
+        {
+            orphans.push(entry.into_path());
+        }
+    }
+    Ok(orphans)
+}
+
+/// Removes the [`orphans`], and returns how many those were.
 ///
 /// The caller must hold the write lock of the store: a writer of another process may have written
 /// files that no `meta.json` names yet. Handing in the `meta.json` before the last commit too lets
 /// readers that just opened it finish.
 ///
 /// # Errors
-/// [`Bm25Error::Damaged`] when one of `live` is not of this build; errors of the folder.
+/// Those of [`orphans`].
 pub fn sweep(dir: &Path, live: &[&[u8]]) -> Result<usize, Bm25Error> {
-    let mut named: BTreeSet<OsString> = BTreeSet::new();
-    for meta_json in live {
-        let wrong = |error| Bm25Error::of_tantivy(dir, error);
-        let segments = SegmentDir::open(dir, Some(meta_json)).map_err(wrong)?;
-        let index = tantivy::Index::open(segments).map_err(wrong)?;
-        let metas = index.load_metas().map_err(wrong)?;
-        named.extend(metas.list_segment_files().into_iter().map(PathBuf::into_os_string));
+    let orphans = orphans(dir, live)?;
+    for file in &orphans {
+        directory::remove(file).map_err(|error| Bm25Error::io(file, error))?;
     }
-    let mut n_removed = 0;
-    for entry in walkdir::WalkDir::new(dir).min_depth(1).max_depth(1) {
-        let entry = entry.map_err(|error| Bm25Error::io(dir, error.into()))?;
-        let name = entry.file_name();
-        if !entry.file_type().is_file() || !is_segment_file(name) || named.contains(name) {
-            continue;
-        }
-        fs::remove_file(entry.path()).map_err(|error| Bm25Error::io(entry.path(), error))?;
-        n_removed += 1;
-    }
-    Ok(n_removed)
+    Ok(orphans.len())
 }
 
 /// Whether a file is tantivy's: 32 hexadecimal digits, a dot, and what it is.

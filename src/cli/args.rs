@@ -31,8 +31,10 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Check a store against itself.
     Verify(VerifyArgs),
+    /// Find what is wrong with a store, and put it right.
+    Doctor(DoctorArgs),
     /// Measure recall on questions with known answers, or the pipeline on scenarios.
-    Eval(EvalArgs),
+    Eval(Box<EvalArgs>),
     /// Let a model work on a task in bounded steps.
     Run(RunArgs),
     /// Go through a recorded run again, without its tree.
@@ -96,6 +98,12 @@ pub(crate) struct IndexArgs {
     /// Say what would be read, removed and passed over, and change nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Stay, and index again after every change of the tree, until ctrl-C.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) watch: bool,
+    /// Wait at most this many seconds for another process that writes to the store.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub(crate) wait: u32,
 }
 
 #[derive(Debug, Args)]
@@ -211,9 +219,24 @@ pub(crate) struct StatusArgs {
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub(crate) store: StoreArgs,
+    /// Read every source again, too, and compare.
+    #[arg(long, conflicts_with = "dump")]
+    pub(crate) deep: bool,
     /// Print the logical content, line by line: equal for equal trees.
     #[arg(long)]
     pub(crate) dump: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Put right what needs no person. Records are never touched.
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -277,21 +300,19 @@ pub(crate) struct EvalArgs {
     /// Show every record of an answer down to this tier.
     #[arg(long, value_enum)]
     pub(crate) tier: Option<TierName>,
+    /// Of a suite of scenarios: the card of a real model to measure; scenarios of real models are skipped
+    /// without one.
+    #[arg(long, value_name = "CARD", requires = "data", env = "PSOS_EVAL_MODEL")]
+    pub(crate) model: Option<PathBuf>,
+    /// With --model: the same model behind a server that cuts too long inputs without a word.
+    #[arg(long, value_name = "CARD", requires = "model")]
+    pub(crate) silent_model: Option<PathBuf>,
+    /// With --model: the folder of its questions: tree/, queries.jsonl, callsites.jsonl.
+    #[arg(long, value_name = "DIR", env = "PSOS_EVAL_DATA")]
+    pub(crate) data: Option<PathBuf>,
     /// Show at most this many misses of each group.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) misses: usize,
-    /// Of a suite of scenarios: the card of the real model to measure; needs --callsites.
-    #[arg(long, value_name = "CARD", requires = "callsites", conflicts_with = "beir")]
-    pub(crate) model: Option<PathBuf>,
-    /// The same model behind a server with a window of 512 tokens that cuts longer inputs silently.
-    #[arg(long, value_name = "CARD", requires = "model")]
-    pub(crate) silent_model: Option<PathBuf>,
-    /// The questions for it: a folder with `tree/`, queries.jsonl and callsites.jsonl.
-    #[arg(long, value_name = "DIR", requires = "model")]
-    pub(crate) callsites: Option<PathBuf>,
-    /// At most this many of them.
-    #[arg(long, value_name = "N", requires = "callsites", default_value_t = 1_000)]
-    pub(crate) max_questions: usize,
 }
 
 #[derive(Debug, Args)]

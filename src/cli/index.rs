@@ -13,12 +13,12 @@ use psos::ingest::{
 use psos::reader::{self, Tiers};
 use psos::record::{Kind, Origin, Tier};
 
-use crate::cli::Done;
 use crate::cli::args::{IndexArgs, WalkArgs};
 use crate::cli::failure::Failure;
 use crate::cli::output::{
     by_kind, by_origin, failure, json, list, note_json, object, print, push, push_note, tell,
 };
+use crate::cli::{Done, watch};
 
 /// How long a writer waits for another one.
 const WAIT: Duration = Duration::from_secs(30);
@@ -36,6 +36,7 @@ pub(crate) fn run(args: &IndexArgs) -> Done {
             (false, false) => Extent::Changed,
         },
         empty: if args.allow_empty { EmptyTree::Accept } else { EmptyTree::Refuse },
+        wait: Duration::from_secs(u64::from(args.wait)),
         ..default_options()
     };
     if args.dry_run {
@@ -44,12 +45,19 @@ pub(crate) fn run(args: &IndexArgs) -> Done {
         print(&if args.json { preview_json(&preview) } else { preview_text(&preview) })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let report = build(&args.tree, &dir, &options, args.quiet)?;
-    if args.json {
-        print(&report_json(&report, &dir))?;
-    } else if !args.quiet {
-        print(&report_text(&report))?;
+    let show = |report: &IndexReport| {
+        if args.json {
+            print(&report_json(report, &dir))
+        } else if !args.quiet {
+            print(&report_text(report))
+        } else {
+            Ok(())
+        }
+    };
+    if args.watch {
+        return watch::follow(&args.tree, &dir, &options, args.quiet, &show);
     }
+    show(&build(&args.tree, &dir, &options, args.quiet)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

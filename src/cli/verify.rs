@@ -20,9 +20,18 @@ pub(crate) fn run(args: &VerifyArgs) -> Done {
         std::io::Write::flush(&mut out)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let problems = engine.verify().map_err(|error| failure(error, engine.dir()))?;
+    let wrong = |error| failure(error, engine.dir());
+    let mut problems = engine.verify().map_err(wrong)?;
+    if args.deep {
+        let options = crate::cli::index::default_options().reader;
+        problems.extend(engine.verify_sources(&options).map_err(wrong)?);
+    }
     if problems.is_empty() {
-        print("the store agrees with itself\n")?;
+        print(if args.deep {
+            "the store agrees with itself and with its sources\n"
+        } else {
+            "the store agrees with itself\n"
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
@@ -30,12 +39,14 @@ pub(crate) fn run(args: &VerifyArgs) -> Done {
         push(&mut text, format_args!("{problem}\n"));
     }
     print(&text)?;
+    let what = if args.deep { "itself or its sources" } else { "itself" };
     Err(Failure::new(
         Fault::Data,
-        anyhow::anyhow!("the store contradicts itself in {} places", problems.len()),
+        anyhow::anyhow!("the store contradicts {what} in {} places", problems.len()),
     )
     .hint(format!(
-        "move {} away and run `psos index TREE` to build it anew",
+        "`psos doctor --fix` repairs what is derived; else move {} away and run `psos index TREE` to build \
+         it anew",
         engine.dir().display()
     )))
 }

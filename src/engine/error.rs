@@ -67,6 +67,10 @@ impl EngineError {
                 "build the store with `psos index TREE`, or name the tree with `--tree TREE`"
                     .into(),
             ),
+            Self::Store(StoreError::Busy { .. })
+            | Self::Ingest(IngestError::Store(StoreError::Busy { .. })) => Some(
+                "try again when it is done, or wait longer with `psos index --wait SECONDS`".into(),
+            ),
             Self::Ingest(IngestError::EmptyTree { .. }) => {
                 Some("if the tree is meant to be empty, say so with --allow-empty".into())
             }

@@ -2,6 +2,7 @@
 //! could be called without a store.
 
 mod contents;
+mod doctor;
 mod error;
 mod remarks;
 mod retriever;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use crate::bm25::{Bm25Error, Index};
 use crate::clock::Clock;
 use crate::ingest::{self, IndexOptions, IndexPreview, IndexReport, Progress};
+use crate::reader;
 use crate::recall::{
     Answer, Filter, Handles, Query, Ranking, RecallError, Request, SourceState, answer, rank,
     root_of,
@@ -23,8 +25,9 @@ use crate::text;
 use crate::trigger::Triggers;
 
 pub use contents::Content;
+pub use doctor::{Ailment, Finding};
 pub use error::EngineError;
-pub use remarks::Remarks;
+pub use remarks::{Passed, Remarks};
 pub use retriever::{EngineRetriever, Settings, TriggerRetriever};
 
 /// The name of the store folder inside a tree.
@@ -47,6 +50,8 @@ pub struct Engine {
 #[derive(Debug)]
 struct Loaded {
     generation: u64,
+    /// Of the lexical index. Names no segment of another store, should one take the place of this.
+    meta: Vec<u8>,
     lexical: Index,
     triggers: Triggers<'static>,
 }
@@ -352,15 +357,40 @@ impl Engine {
         })
     }
 
-    /// Checks every table of the store against the others.
+    /// Checks every table of the store against the others, and the lexical index and the trigger automata
+    /// against the tables.
     ///
     /// # Errors
     /// Errors of the file; what is wrong with the content is in the list.
     pub fn verify(&self) -> Result<Vec<Problem>, EngineError> {
+        let mut problems = self.verify_rows()?;
+        let snapshot = self.store.snapshot()?;
+        let lexical = match snapshot.lexical_meta()? {
+            Some(meta) => self.lexical_fault(&snapshot, &meta)?,
+            None => None,
+        };
+        let problem = |table, row: &str, what| Problem { table, row: row.to_owned(), what };
+        problems.extend(lexical.map(|what| problem("meta", "lexical", what)));
+        let automata = doctor::automaton_fault(&snapshot)?;
+        problems.extend(automata.map(|what| problem("automata", ingest::BASE, what)));
+        Ok(problems)
+    }
+
+    fn verify_rows(&self) -> Result<Vec<Problem>, EngineError> {
         let phrases_of = |head: &Head| ingest::phrases(&head.triggers);
         let words_of =
             |head: &Head, detail: &Detail| ingest::words(&ingest::indexed_terms(head, detail));
         Ok(crate::store::verify(&self.store.snapshot()?, &phrases_of, &words_of)?)
+    }
+
+    /// Reads every source again, and returns where the store does not say what its file says.
+    ///
+    /// # Errors
+    /// Errors of the store; a source that cannot be read is in the list.
+    pub fn verify_sources(&self, options: &reader::Options) -> Result<Vec<Problem>, EngineError> {
+        let snapshot = self.store.snapshot()?;
+        let root = root_of(self.store.dir(), &snapshot.root()?);
+        Ok(ingest::deep(&snapshot, &root, options)?)
     }
 
     /// Writes the logical content, line by line: equal for equal trees.
@@ -402,15 +432,18 @@ impl Engine {
 
     fn load(&self, snapshot: &Snapshot) -> Result<Arc<Loaded>, EngineError> {
         let generation = snapshot.generation();
+        let meta = snapshot.lexical_meta()?.ok_or(EngineError::Empty)?;
         let mut slot = self.loaded.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(loaded) = slot.as_ref().filter(|loaded| loaded.generation == generation) {
+        let same = |loaded: &&Arc<Loaded>| loaded.generation == generation && loaded.meta == meta;
+        if let Some(loaded) = slot.as_ref().filter(same) {
             return Ok(Arc::clone(loaded));
         }
-        let meta = snapshot.lexical_meta()?.ok_or(EngineError::Empty)?;
         let lexical = Index::open(&self.store.segments_dir(), &meta).map_err(RecallError::from)?;
-        let automata: Vec<Vec<u8>> = snapshot.automaton("base")?.into_iter().collect();
+        let automata = [ingest::BASE, ingest::RECENT].map(|name| snapshot.automaton(name));
+        let automata: Vec<Option<Vec<u8>>> = automata.into_iter().collect::<Result<_, _>>()?;
+        let automata = automata.into_iter().flatten();
         let triggers = Triggers::open(automata).map_err(RecallError::from)?;
-        let loaded = Arc::new(Loaded { generation, lexical, triggers });
+        let loaded = Arc::new(Loaded { generation, meta, lexical, triggers });
         *slot = Some(Arc::clone(&loaded));
         Ok(loaded)
     }
@@ -433,3 +466,6 @@ fn pick_lines(text: &str, lines: Lines, first: u32, last: u32) -> Option<String>
     let skip = (from - lines.first) as usize;
     Some(text.lines().skip(skip).take(n).collect::<Vec<_>>().join("\n"))
 }
+
+#[cfg(test)]
+mod tests;

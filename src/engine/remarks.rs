@@ -20,6 +20,9 @@ pub struct Remarks {
     pub skipped: BTreeMap<String, u64>,
 }
 
+/// What an index run passed over: paths with the reasons.
+pub type Passed = Vec<(String, String)>;
+
 impl Remarks {
     pub(super) fn of(snapshot: &Snapshot) -> Result<Self, EngineError> {
         let mut remarks = Self::default();
@@ -45,7 +48,7 @@ impl Engine {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn remarks(&self) -> Result<(Vec<Note>, Vec<(String, String)>), EngineError> {
+    pub fn remarks(&self) -> Result<(Vec<Note>, Passed), EngineError> {
         let snapshot = self.store.snapshot()?;
         let mut notes = Vec::new();
         for file in snapshot.files()? {

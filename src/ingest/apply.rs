@@ -10,22 +10,20 @@ use crate::bm25::{self, Writer};
 use crate::clock::Clock;
 use crate::ingest::plan::{Found, Known, Stamp};
 use crate::ingest::{
-    Extent, IndexOptions, IngestError, Progress, Skipped, Work, analyse, links, long, note,
+    Extent, IndexOptions, IngestError, Progress, Skipped, Work, analyse, automata, links, long,
+    note,
 };
 use crate::reader::{self, Tiers};
 use crate::record::Hash;
 use crate::store::{
-    self, Batch, FileRow, NewRecord, NewWord, Note, Put, Snapshot, Store, StoreError, Totals,
+    self, Batch, FileRow, Head, NewRecord, NewWord, Note, Put, RecordKey, Snapshot, Store,
+    StoreError, Totals,
 };
-use crate::trigger;
 
 /// Files are read and analysed this many at a time, so that memory does not grow with the tree.
 const FILES_AT_A_TIME: usize = 64;
 /// A chunk of files ends early when it has this many bytes.
 const BYTES_AT_A_TIME: u64 = 32 << 20;
-
-/// The name of the trigger automaton in the store.
-const AUTOMATON: &str = "base";
 
 /// What was done.
 pub(super) struct Done {
@@ -40,12 +38,12 @@ pub(super) struct Done {
 }
 
 /// What the content of a store depends on beside its tree.
-pub(super) fn fingerprint(options: &IndexOptions) -> String {
-    let tiers = match options.reader.tiers {
+pub(super) fn fingerprint(options: &reader::Options) -> String {
+    let tiers = match options.tiers {
         Tiers::Authored => "authored",
         Tiers::Derived => "derived",
     };
-    let fields = Hash::of(format!("{:?}", options.reader.fields).as_bytes()).to_string();
+    let fields = Hash::of(format!("{:?}", options.fields).as_bytes()).to_string();
     format!(
         "reader {} derivation {} analysis {} tiers {tiers} fields {}",
         reader::VERSION,
@@ -66,7 +64,12 @@ pub(super) fn known(row: &FileRow) -> Known {
             mtime: time(&row.stamp),
             sidecar: row.sidecar.as_ref().map(|stamp| (stamp.size, time(stamp))),
         },
-        read_at: i128::try_from(row.indexed_at.as_nanos()).unwrap_or(i128::MAX),
+        // A record of a contested file may come back without the file having changed: read it every time.
+        read_at: if row.contested {
+            i128::MIN
+        } else {
+            i128::try_from(row.indexed_at.as_nanos()).unwrap_or(i128::MAX)
+        },
     }
 }
 
@@ -76,6 +79,17 @@ struct ReadFile {
     records: Vec<NewRecord>,
     terms: Vec<Vec<String>>,
     words: Vec<NewWord>,
+}
+
+impl ReadFile {
+    fn new(row: FileRow, records: Vec<NewRecord>) -> Self {
+        let terms: Vec<Vec<String>> = records
+            .iter()
+            .map(|record| analyse::indexed_terms(&record.head, &record.detail))
+            .collect();
+        let words = terms.iter().flat_map(|terms| analyse::words(terms)).collect();
+        Self { row, records, terms, words }
+    }
 }
 
 /// What became of a file of the plan.
@@ -113,13 +127,17 @@ pub(super) fn apply(
         notes: Vec::new(),
         skipped: Vec::new(),
     };
-    let mut phrases_changed = false;
-
-    for path in &work.plan.remove {
-        let removed = batch.remove_file(path)?;
-        phrases_changed |= !removed.is_empty();
-        for key in removed {
+    let anew = batch.is_anew();
+    for path in work.plan.remove.iter().filter(|_| !anew) {
+        for key in batch.remove_file(path)? {
             lexical.remove(key.0)?;
+        }
+    }
+
+    if anew {
+        // What cannot be looked at now stays as it is known.
+        for path in untouched(snapshot, work)? {
+            carry_over(&path, snapshot, &mut batch, &mut lexical)?;
         }
     }
 
@@ -145,7 +163,7 @@ pub(super) fn apply(
             let known = snapshot.file(&file.entry.path)?.filter(|_| !reread);
             let mut sink =
                 long::Sink { batch: &mut batch, lexical: &mut lexical, threads: &threads };
-            phrases_changed |= sink.put(root, file, known, options, now, &mut done)?;
+            sink.put(root, file, known, options, now, &mut done)?;
             n_done += 1;
             progress.files(n_done, total);
             continue;
@@ -158,7 +176,9 @@ pub(super) fn apply(
                 .zip(known)
                 .map(|(file, known)| {
                     let path = &file.entry.path;
-                    let known = known.filter(|_| !reread && !linked.renamed.contains(path));
+                    let known = known.filter(|known| {
+                        !reread && !known.contested && !linked.renamed.contains(path)
+                    });
                     read(root, file, known, linked.around(path), options, now)
                 })
                 .collect()
@@ -169,7 +189,6 @@ pub(super) fn apply(
                 Outcome::Read(file) => {
                     done.n_bytes += file.row.stamp.size;
                     let put = batch.put_file(&file.row, &file.records)?;
-                    phrases_changed |= !put.added.is_empty() || !put.removed.is_empty();
                     move_terms(&mut lexical, &put, &file.records, &file.terms)?;
                     batch.learn(&file.words)?;
                     let path = &file.row.path;
@@ -178,10 +197,14 @@ pub(super) fn apply(
                     done.notes.extend(file.row.notes);
                 }
                 Outcome::Same(row) => batch.touch_file(&row)?,
-                Outcome::Failed(skipped) => done.skipped.push(skipped),
+                Outcome::Failed(skipped) => {
+                    if anew {
+                        carry_over(&skipped.path, snapshot, &mut batch, &mut lexical)?;
+                    }
+                    done.skipped.push(skipped);
+                }
                 Outcome::Gone(path) => {
                     for key in batch.remove_file(&path)? {
-                        phrases_changed = true;
                         lexical.remove(key.0)?;
                     }
                 }
@@ -190,15 +213,11 @@ pub(super) fn apply(
         progress.files(n_done, total);
     }
 
-    if phrases_changed || snapshot.automaton(AUTOMATON)?.is_none() {
-        let mut building = trigger::Building::new();
-        batch.each_phrase(&mut |phrase| building.add(phrase))?;
-        batch.set_automaton(AUTOMATON, Some(&building.finish()?))?;
-    }
+    automata::update(&mut batch)?;
     let skipped: Vec<(String, String)> =
         passed.iter().chain(&done.skipped).map(|it| (it.path.clone(), it.reason.clone())).collect();
     batch.set_skipped(&skipped)?;
-    batch.set_fingerprint(&fingerprint(options))?;
+    batch.set_fingerprint(&fingerprint(&options.reader))?;
     batch.set_root(&stored_root(root, store.dir()))?;
     batch.set_indexed_at(clock.now())?;
     done.totals = *batch.totals();
@@ -210,12 +229,42 @@ pub(super) fn apply(
     Ok(done)
 }
 
+/// The files that the store knows and the plan leaves alone.
+fn untouched(snapshot: &Snapshot, work: &Work) -> Result<Vec<String>, IngestError> {
+    let in_plan = |path: &String| {
+        work.plan.remove.binary_search(path).is_ok()
+            || work.plan.read.binary_search_by(|file| file.entry.path.cmp(path)).is_ok()
+    };
+    let paths: Vec<String> = snapshot.paths()?.collect::<Result<_, _>>()?;
+    Ok(paths.into_iter().filter(|path| !in_plan(path)).collect())
+}
+
+/// Takes a file over from the old state as it is, if it was there.
+fn carry_over(
+    path: &str,
+    snapshot: &Snapshot,
+    batch: &mut Batch<'_>,
+    lexical: &mut Writer,
+) -> Result<(), IngestError> {
+    let Some(row) = snapshot.file(path)? else { return Ok(()) };
+    let stored = row.keys.iter().map(|&key| snapshot.stored(key));
+    let records: Vec<NewRecord> =
+        stored.filter_map(Result::transpose).collect::<Result<_, StoreError>>()?;
+    let file = ReadFile::new(row, records);
+    let put = batch.put_file(&file.row, &file.records)?;
+    move_terms(lexical, &put, &file.records, &file.terms)?;
+    batch.learn(&file.words)?;
+    batch.set_links(path, &snapshot.links(path)?)?;
+    batch.set_calls(path, &snapshot.calls(path)?)?;
+    Ok(())
+}
+
 /// Removes segment files that neither the last state nor the one before it names; readers that opened
 /// that one may still want its files.
 ///
 /// Only under the write lock: another writer may have written files that no state names yet. When there
 /// is one, it sweeps.
-fn sweep(store: &Store) -> Result<(), IngestError> {
+pub(crate) fn sweep(store: &Store) -> Result<(), IngestError> {
     let batch = match store.begin(Duration::ZERO) {
         Ok(batch) => batch,
         Err(StoreError::Busy { .. }) => return Ok(()),
@@ -224,6 +273,7 @@ fn sweep(store: &Store) -> Result<(), IngestError> {
     let metas = [batch.lexical_meta()?, batch.lexical_meta_before()?];
     let live: Vec<&[u8]> = metas.iter().flatten().map(Vec::as_slice).collect();
     bm25::sweep(&store.segments_dir(), &live)?;
+    batch.remove_unfinished()?;
     Ok(())
 }
 
@@ -289,10 +339,7 @@ fn read(
     document.place_in(around);
     row.notes = document.diagnostics.into_iter().map(note).collect();
     let records: Vec<NewRecord> = document.records.iter().map(analyse::stored).collect();
-    let terms: Vec<Vec<String>> =
-        records.iter().map(|record| analyse::indexed_terms(&record.head, &record.detail)).collect();
-    let words = terms.iter().flat_map(|terms| analyse::words(terms)).collect();
-    Outcome::Read(Box::new(ReadFile { row, records, terms, words }))
+    Outcome::Read(Box::new(ReadFile::new(row, records)))
 }
 
 /// What becomes of a file that cannot be read.
@@ -336,6 +383,7 @@ pub(super) fn row(file: &Found, hash: Hash, sidecar: Option<&[u8]>, now: Duratio
         keys: Vec::new(),
         notes: Vec::new(),
         indexed_at: now,
+        contested: false,
     }
 }
 
@@ -359,15 +407,25 @@ pub(super) fn move_terms(
         let (Some(record), Some(terms)) = (records.get(at), terms.get(at)) else {
             continue;
         };
-        lexical.add(&bm25::Document {
-            key: key.0,
-            file: crate::text::number(&record.head.path),
-            kind: record.head.kind as u64,
-            scope: crate::text::number(&record.head.scope),
-            terms,
-        })?;
+        add(lexical, key, &record.head, terms)?;
     }
     Ok(())
+}
+
+/// Adds a record to the lexical index.
+pub(super) fn add(
+    lexical: &mut Writer,
+    key: RecordKey,
+    head: &Head,
+    terms: &[String],
+) -> Result<(), IngestError> {
+    Ok(lexical.add(&bm25::Document {
+        key: key.0,
+        file: crate::text::number(&head.path),
+        kind: head.kind as u64,
+        scope: crate::text::number(&head.scope),
+        terms,
+    })?)
 }
 
 pub(super) fn conflicts(put: &Put) -> impl Iterator<Item = Note> + '_ {

@@ -3,11 +3,13 @@
 
 mod analyse;
 mod apply;
+mod automata;
 mod error;
 mod excluded;
 mod links;
 mod long;
 mod plan;
+mod repair;
 mod walk;
 
 use std::path::Path;
@@ -15,13 +17,21 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::reader::{self, Severity};
-use crate::store::{Note, Snapshot, Store, Totals};
+use crate::store::{Note, Snapshot, Store, StoreError, Totals};
 
 pub use error::IngestError;
 pub(crate) use walk::nanoseconds;
 pub use walk::{Entry, Skipped, WalkOptions};
 
 pub(crate) use analyse::{indexed_terms, phrases, words};
+pub(crate) use apply::sweep;
+pub(crate) use automata::{BASE, RECENT};
+pub(crate) use repair::{deep, rebuild_derived};
+
+/// A store of less than this many bytes is never too large.
+pub(crate) const SMALL_BYTES: u64 = 1 << 20;
+/// A change of fewer files than this is never followed by a compaction.
+const MANY_FILES: u64 = 64;
 
 /// How a tree is indexed.
 #[derive(Debug, Clone)]
@@ -141,11 +151,18 @@ pub fn index(
     let snapshot = store.snapshot()?;
     let work = Work::plan(&snapshot, &listing, options)?;
     check_empty(root, &listing, snapshot.totals(), options)?;
+    let batch = if work.is_from_nothing(options) && snapshot.totals().n_files > 0 {
+        store.begin_anew(batch)?
+    } else {
+        batch
+    };
     let found = &listing.found;
     let passed = &listing.listing.skipped;
     let done = apply::apply(
         root, store, batch, &snapshot, found, passed, &work, options, clock, progress,
     )?;
+    let n_changed = (work.plan.read.len() + work.plan.remove.len()) as u64;
+    compact_after(store, n_changed, &done.totals, options)?;
     Ok(IndexReport {
         generation: done.generation,
         changed: done.changed,
@@ -159,6 +176,33 @@ pub fn index(
         skipped: done.skipped.into_iter().chain(listing.listing.skipped).collect(),
         elapsed: clock.now().saturating_sub(started),
     })
+}
+
+/// Gives the room back that a change of many files left in the store's file: redb keeps it for later use.
+///
+/// Only when most of the file holds nothing, and only after a change that cost more than looking does.
+fn compact_after(
+    store: &Store,
+    n_changed: u64,
+    totals: &Totals,
+    options: &IndexOptions,
+) -> Result<(), IngestError> {
+    if !Store::CAN_BEGIN_ANEW || n_changed < MANY_FILES.max(totals.n_files / 4) {
+        return Ok(());
+    }
+    match compact_if_wasteful(store, options.wait) {
+        // Another writer was faster: it is its turn to look. What was committed is safe.
+        Err(StoreError::Busy { .. }) => Ok(()),
+        result => Ok(result?),
+    }
+}
+
+fn compact_if_wasteful(store: &Store, wait: Duration) -> Result<(), StoreError> {
+    let size = store.file_bytes()?;
+    if size > SMALL_BYTES && store.wasted_bytes(wait)? > size / 2 {
+        store.compact(wait)?;
+    }
+    Ok(())
 }
 
 /// Says what [`index`] would do, and does nothing. `store` is `None` when there is none yet.
@@ -258,9 +302,15 @@ struct Work {
 }
 
 impl Work {
+    /// Whether the store is built anew beside the old one: when nothing of it is of use.
+    fn is_from_nothing(&self, options: &IndexOptions) -> bool {
+        let all = options.extent == Extent::Full || self.rebuilt_because.is_some();
+        all && Store::CAN_BEGIN_ANEW
+    }
+
     fn plan(snapshot: &Snapshot, tree: &Tree, options: &IndexOptions) -> Result<Self, IngestError> {
         let before = snapshot.fingerprint()?;
-        let now = apply::fingerprint(options);
+        let now = apply::fingerprint(&options.reader);
         let changed = !before.is_empty() && before != now;
         let trust = match options.extent {
             Extent::Changed if !changed => plan::Trust::SizeAndTime,

@@ -45,7 +45,7 @@ pub(super) fn open(path: &Path, wait: Duration) -> Result<Database, LedgerError>
         return Err(LedgerError::Damaged { path: path.to_owned(), source });
     }
     let database = guarded(path, || -> Result<_, redb::Error> {
-        Ok(builder().create_with_backend(PatientFile::new(FileBackend::new(file)?, wait))?)
+        Ok(builder().create_with_backend(PatientFile::new(path, file, wait)?)?)
     })?;
     let found = guarded(path, || -> Result<_, redb::Error> {
         let table = database.begin_read()?.open_table(META)?;

@@ -1,8 +1,8 @@
 //! Bounded agentic work for stateless and small models: the harness drives, the model fills in one
 //! bounded step at a time, and the harness owns the truth. Not here: ranking, storage of content.
 //!
-//! A run is its journal. [`State`] is a fold of it, [`next`] says what is to be done in a state,
-//! [`compose`] puts together what a model is told in a state, and [`drive`] does what is next and writes
+//! A run is its journal. [`State`] is a fold of it, [`next`](fn@next) says what is to be done in a state,
+//! [`compose`] puts together what a model is told in a state, and [`drive`](fn@drive) does what is next and writes
 //! down what came of it. The first three are pure: that is why a run can be continued by anybody, and
 //! replayed without a model.
 

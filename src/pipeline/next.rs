@@ -90,12 +90,12 @@ fn before_steps(state: &State) -> Option<Action> {
     if !state.is_closed(&Purpose::Plan) {
         return Some(Action::Ask(Purpose::Plan));
     }
-    match &state.guarded {
-        None => Some(Action::Guard),
-        Some(faults) if faults.is_empty() => None,
-        Some(_) if !state.is_closed(&Purpose::Repair) => Some(Action::Ask(Purpose::Repair)),
-        Some(_) => Some(Action::Guard),
+    let Some(faults) = &state.guarded else { return Some(Action::Guard) };
+    if faults.is_empty() {
+        return None;
     }
+    let is_repaired = state.is_closed(&Purpose::Repair);
+    Some(if is_repaired { Action::Guard } else { Action::Ask(Purpose::Repair) })
 }
 
 /// The first thing that is left to do for a step; of a stopped run, for the one that delivers.

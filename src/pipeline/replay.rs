@@ -168,22 +168,23 @@ pub struct Variation<'a> {
 /// # Errors
 /// [`RunError`] when the journal is not one of a run, or the new one cannot be written.
 pub fn what_if(entries: &[Entry], with: Variation<'_>) -> Result<WhatIf, RunError> {
+    let Variation { model, task, settings, delivery, clock, journal } = with;
     let recorded = State::fold(entries)?;
     let events: Vec<Event> = entries.iter().filter_map(Event::of).collect();
     let mut sources = Recorded::of(&events);
     let mut truth = RecordedTruth::of(&events);
     let mut quiet = Quiet;
     let mut parts = Parts {
-        model: with.model,
+        model,
         sources: &mut sources,
         truth: &mut truth,
-        delivery: with.delivery,
-        clock: with.clock,
-        journal: with.journal,
+        delivery,
+        clock,
+        journal,
         watch: &mut quiet,
     };
-    let task = with.task.as_ref().unwrap_or(&recorded.task);
-    let settings = with.settings.unwrap_or(recorded.settings);
+    let task = task.as_ref().unwrap_or(&recorded.task);
+    let settings = settings.unwrap_or(recorded.settings);
     let state = begin(task, settings, &Actor::harness(), &mut parts)?;
     let state = drive(state, &mut parts)?;
     let (before, now) = (Brief::of(&recorded), Brief::of(&state));

@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 
+use crate::pipeline::write::push;
+
 /// The most findings of one step.
 pub(super) const MAX_FINDINGS: u32 = 4;
 /// The most characters of a claim, which stands in the digest from then on.
@@ -291,7 +293,8 @@ mod tests {
                 }
             }
         }
-        Shape::ALL.into_iter().for_each(|shape| walk(&shape.schema()));
+        for shape in Shape::ALL {
+            walk(&shape.schema());
+        }
     }
 }
-use crate::pipeline::write::push;

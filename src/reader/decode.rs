@@ -134,10 +134,7 @@ impl Survey {
     fn look(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         loop {
-            let error = match str::from_utf8(rest) {
-                Ok(_) => return self.count(rest),
-                Err(error) => error,
-            };
+            let Err(error) = str::from_utf8(rest) else { return self.count(rest) };
             let (valid, broken) = rest.split_at(error.valid_up_to());
             self.count(valid);
             let Some(n_bytes) = error.error_len() else {

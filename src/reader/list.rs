@@ -24,7 +24,7 @@ pub(super) fn read_json(
         match serde_json::from_str::<Node>(source.slice(range.clone())) {
             Ok(object @ Node::Map(_)) => rows.push(source, &object, range),
             Ok(_) => {
-                rows.remark(Diagnostic::error(source.path, line, "entry is not a JSON object"))
+                rows.remark(Diagnostic::error(source.path, line, "entry is not a JSON object"));
             }
             Err(error) => {
                 let message = format!("entry is not JSON: {error}");

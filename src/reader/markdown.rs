@@ -112,7 +112,10 @@ impl<'a> Walk<'a> {
             lead: Body::default(),
             sections: Vec::new(),
             anchors: Anchors::default(),
-            is_mdx: source.path.ends_with(".mdx"),
+            is_mdx: super::format::file_name(source.path)
+                .to_lowercase()
+                .rsplit_once('.')
+                .is_some_and(|(_, ending)| ending == "mdx"),
             sample: String::new(),
             text: String::new(),
             n_containers: 0,

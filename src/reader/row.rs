@@ -119,7 +119,9 @@ impl<'a> Rows<'a> {
         if !self.entries.is_empty() && self.anchors.len() < MAX_ANCHORS {
             self.anchors.push(anchor.clone());
         }
-        let sketch = if is_source { paragraphs(&text) } else { sketch(&text) };
+        let mut sketch = if is_source { paragraphs(&text) } else { sketch(&text) };
+        // The code in a row is that of an example more often than its name.
+        sketch.code.clear();
         let settled = settle(Material {
             title: &title,
             names: &names,

@@ -13,6 +13,9 @@ const TABLE: &str = include_str!("words/paraphrases.tsv");
 /// How far the words of an entry may be apart in a question, beside their own number.
 const SLACK: usize = 3;
 
+/// The most words of a question that are looked at, as of its words elsewhere.
+const MAX_WORDS: usize = 512;
+
 /// An entry whose words stand near each other in a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Paraphrase {
@@ -25,7 +28,7 @@ pub(crate) struct Paraphrase {
 /// Returns the entries that a question, in the form in which triggers are looked up, has the words of.
 pub(crate) fn find(phrase: &str) -> Vec<Paraphrase> {
     let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (place, word) in phrase.split(' ').enumerate() {
+    for (place, word) in phrase.split(' ').take(MAX_WORDS).enumerate() {
         places.entry(Language::English.stem(word)).or_default().push(place);
     }
     let mut found = Vec::new();
@@ -34,8 +37,10 @@ pub(crate) fn find(phrase: &str) -> Vec<Paraphrase> {
             let asked: Vec<&'static str> = asked.split(' ').collect();
             let near = |from: usize| {
                 asked.iter().all(|other| {
+                    let reach = SLACK + asked.len();
                     places.get(*other).is_some_and(|places| {
-                        places.iter().any(|place| place.abs_diff(from) <= SLACK + asked.len())
+                        let next = places.partition_point(|&place| place + reach < from);
+                        places.get(next).is_some_and(|&place| place <= from + reach)
                     })
                 })
             };
@@ -119,13 +124,8 @@ mod tests {
                 }
             }
         }
-        let mut table = String::new();
-        for (asked, said) in of {
-            if !said.is_empty() {
-                table += &format!("{}\t{}\n", asked.join(" "), said.join(" "));
-            }
-        }
-        table
+        let lines = of.into_iter().filter(|(_, said)| !said.is_empty());
+        lines.map(|(asked, said)| [asked.join(" "), said.join(" ")].join("\t") + "\n").collect()
     }
 
     /// Written anew by `UPDATE_EXPECT=1 cargo test paraphrase`.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use crate::record::RecordId;
 use crate::store::codec::{self, Place};
 use crate::store::error::StoreError;
 use crate::store::format;
+use crate::store::replace::Replacement;
 use crate::store::tables::{self, meta};
 use crate::store::{FileRow, Forward, Head, NewRecord, NewWord, RecordKey, Totals, WordPrint};
 
@@ -40,12 +41,16 @@ pub struct Batch<'a> {
     /// Phrases to be given to records and taken from them, in the order of the table: written one
     /// record after the other, they would touch its pages all over, for three times the time.
     phrases: PhraseChanges,
+    /// How many others are in their table already.
+    n_phrases_written: usize,
     /// Something is to be written.
     pub(super) dirty: bool,
     /// Something is to be written that an answer may depend on.
     changed: bool,
     /// A step failed in the middle, and with it the rows may contradict each other.
     torn: bool,
+    /// What this batch fills, when that is not the database in use.
+    replacement: Option<Replacement>,
 }
 
 /// Phrases with the keys that they select from now on (`true`) or no longer (`false`).
@@ -111,14 +116,56 @@ impl<'a> Batch<'a> {
             n_grams: 0,
             learned: BTreeSet::new(),
             phrases: PhraseChanges::new(),
+            n_phrases_written: 0,
             dirty: false,
             changed: false,
             torn: false,
+            replacement: None,
         };
         batch.totals = batch.fact(meta::TOTALS, codec::decode_totals)?.unwrap_or_default();
         batch.next_key = batch.fact(meta::NEXT_KEY, codec::decode_u64)?.unwrap_or(0);
         batch.generation = batch.fact(meta::GENERATION, codec::decode_u64)?.unwrap_or(0);
         Ok(batch)
+    }
+
+    /// See [`crate::store::Store::begin_anew`].
+    pub(super) fn begin_anew(self, dir: &Path) -> Result<Self, StoreError> {
+        if self.dirty || self.torn || self.replacement.is_some() {
+            return Err(StoreError::Abandoned);
+        }
+        let lexical = self.lexical_meta()?;
+        let Self { path, transaction, poisoned, generation, .. } = self;
+        let replacement = Replacement::begin(dir, transaction)?;
+        let transaction = replacement.begin_write()?;
+        let mut batch = Self::new(path, transaction, poisoned)?;
+        batch.generation = generation;
+        // What readers of the old file may still open stays for as long as after any other commit.
+        if let Some(lexical) = lexical {
+            batch.set_fact(meta::LEXICAL_BEFORE, &lexical, true)?;
+        }
+        batch.dirty = true;
+        batch.changed = true;
+        batch.replacement = Some(replacement);
+        Ok(batch)
+    }
+
+    /// Whether this batch began with an empty store: see [`crate::store::Store::begin_anew`].
+    pub fn is_anew(&self) -> bool {
+        self.replacement.is_some()
+    }
+
+    /// Removes databases that were never finished, by whomever.
+    ///
+    /// # Errors
+    /// Errors of the folder.
+    pub fn remove_unfinished(&self) -> Result<(), StoreError> {
+        if self.is_anew() {
+            return Ok(());
+        }
+        let Some(dir) = self.path.parent() else { return Ok(()) };
+        // Whoever holds the write lock is the only one to make this one.
+        format::remove(&dir.join(format::NEXT))?;
+        format::remove_unfinished(dir)
     }
 
     /// The generation that this batch builds on.
@@ -242,14 +289,21 @@ impl<'a> Batch<'a> {
         Ok(removed)
     }
 
-    /// Notes new times of a file whose content is what it was. Its keys must be those of its row.
+    /// Notes new times of a file whose content is what it was; its records stay.
     /// This alone makes no new generation.
     ///
     /// # Errors
     /// Errors of the file.
     pub fn touch_file(&mut self, file: &FileRow) -> Result<(), StoreError> {
         let path = self.path.clone();
-        Rows::open(&path, &self.transaction)?.put_file(file)?;
+        format::unpanicked(&path, || {
+            let mut rows = Rows::open(&path, &self.transaction)?;
+            // Another file may have taken a record away in this very batch.
+            let now = rows.file(&file.path)?;
+            let (keys, contested) =
+                now.map_or_else(Default::default, |now| (now.keys, now.contested));
+            rows.put_file(&FileRow { keys, contested, ..file.clone() })
+        })?;
         self.dirty = true;
         Ok(())
     }
@@ -361,6 +415,45 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
+    /// The normalised phrases that records got in this batch, in their order: what an automaton may not have
+    /// yet. Costs time in proportion to the change. `None` after more changes than are remembered.
+    pub fn new_phrases(&self) -> Option<Vec<String>> {
+        if self.n_phrases_written > 0 {
+            return None;
+        }
+        let mut phrases: Vec<String> = Vec::new();
+        for ((phrase, _), &selects) in &self.phrases {
+            if selects && phrases.last() != Some(phrase) {
+                phrases.push(phrase.clone());
+            }
+        }
+        Some(phrases)
+    }
+
+    /// The bytes of a trigger automaton, as this batch has it.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn automaton(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        format::unpanicked(&self.path, || {
+            let table = self.transaction.open_table(tables::AUTOMATA).map_err(|e| self.wrong(e))?;
+            let bytes = table.get(name).map_err(|e| self.wrong(e))?;
+            Ok(bytes.map(|bytes| bytes.value().to_vec()))
+        })
+    }
+
+    /// How many bytes a trigger automaton has, 0 when there is none.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn automaton_len(&self, name: &str) -> Result<usize, StoreError> {
+        format::unpanicked(&self.path, || {
+            let table = self.transaction.open_table(tables::AUTOMATA).map_err(|e| self.wrong(e))?;
+            let bytes = table.get(name).map_err(|e| self.wrong(e))?;
+            Ok(bytes.map_or(0, |bytes| bytes.value().len()))
+        })
+    }
+
     /// Makes all changes visible at once, together with the lexical index whose `meta.json` this
     /// is; its segment files must be on disk by now. When nothing changed, the generation stays.
     ///
@@ -377,9 +470,13 @@ impl<'a> Batch<'a> {
         if !self.dirty {
             return Ok(committed);
         }
-        let Self { transaction, poisoned, .. } = self;
-        format::guarded(&path, || transaction.commit())
-            .inspect_err(|_| poisoned.store(true, Ordering::SeqCst))?;
+        let Self { transaction, poisoned, replacement, .. } = self;
+        let written = format::guarded(&path, || transaction.commit());
+        match replacement {
+            None => written.inspect_err(|_| poisoned.store(true, Ordering::SeqCst))?,
+            // What failed here never was in use.
+            Some(replacement) => written.and_then(|()| replacement.publish())?,
+        }
         Ok(committed)
     }
 
@@ -416,14 +513,13 @@ impl<'a> Batch<'a> {
         for (at, record) in records.iter().enumerate() {
             let id = &record.head.id;
             match filing.owner(&rows, id)? {
-                Owner::Nobody => {}
                 Owner::Before(idx, key) if rows.keep(key, record)? => {
                     filing.keep(idx);
                     filing.keys.push(key);
                     put.kept.push((at, key));
                     continue;
                 }
-                Owner::Before(..) => {}
+                Owner::Nobody | Owner::Before(..) => {}
                 Owner::Other(owner) => {
                     let first = owner.as_str() <= filing.path.as_str();
                     let (winner, loser) =
@@ -434,6 +530,7 @@ impl<'a> Batch<'a> {
                         loser: loser.clone(),
                     });
                     if first {
+                        filing.contested |= owner != filing.path;
                         continue;
                     }
                     put.removed.push(rows.evict(
@@ -466,11 +563,11 @@ impl<'a> Batch<'a> {
             rows.remove(key, &mut self.totals, &mut self.phrases)?;
             removed.push(key);
         }
-        let Filing { before, keys, .. } = filing;
+        let Filing { before, keys, contested, .. } = filing;
         if before.is_none() {
             self.totals.n_files += 1;
         }
-        let after = FileRow { keys, ..file.clone() };
+        let after = FileRow { keys, contested, ..file.clone() };
         // Keys in the same order and a file of the same bytes: every head is as it was.
         let same =
             before.is_some_and(|before| before.keys == after.keys && before.says_the_same(&after));
@@ -512,6 +609,7 @@ impl<'a> Batch<'a> {
         if changes.is_empty() {
             return Ok(());
         }
+        self.n_phrases_written += changes.len();
         let mut table =
             self.transaction.open_multimap_table(tables::PHRASES).map_err(|e| self.wrong(e))?;
         for ((phrase, key), selects) in changes {
@@ -595,6 +693,8 @@ pub struct Filing {
     first_new: u64,
     /// The records in the order of the file.
     keys: Vec<RecordKey>,
+    /// Whether another file has a record that would be one of this file.
+    contested: bool,
 }
 
 /// Whose record has an id.
@@ -612,7 +712,7 @@ impl Filing {
         let keys = before.iter().flat_map(|before| &before.keys);
         let mut old: Vec<(RecordKey, bool)> = keys.map(|&key| (key, false)).collect();
         old.sort_unstable();
-        Self { path: path.to_owned(), before, old, first_new, keys: Vec::new() }
+        Self { path: path.to_owned(), before, old, first_new, keys: Vec::new(), contested: false }
     }
 
     fn owner(&self, rows: &Rows<'_>, id: &RecordId) -> Result<Owner, StoreError> {
@@ -679,7 +779,11 @@ impl<'t> Rows<'t> {
     }
 
     fn head(&self, key: RecordKey) -> Result<Head, StoreError> {
-        self.row("heads", &self.heads, key, codec::decode_head)
+        let wrong = |e| wrong(self.path, e);
+        let missing = |table| StoreError::corrupt(table, &key.0, "the row is missing");
+        let head = self.heads.get(key.0).map_err(wrong)?.ok_or_else(|| missing("heads"))?;
+        let detail = self.details.get(key.0).map_err(wrong)?.ok_or_else(|| missing("details"))?;
+        codec::decode_head(Place { table: "heads", key: &key.0 }, head.value(), detail.value())
     }
 
     /// The record with this id.
@@ -700,6 +804,7 @@ impl<'t> Rows<'t> {
             self.key_of(id)?.ok_or_else(|| StoreError::corrupt("ids", id, "the row vanished"))?;
         if let Some(mut file) = self.file(owner)? {
             file.keys.retain(|one| *one != key);
+            file.contested = true;
             self.put_file(&file)?;
         }
         self.remove(key, totals, changes)
@@ -709,12 +814,13 @@ impl<'t> Rows<'t> {
     /// the file is written.
     fn keep(&mut self, key: RecordKey, record: &NewRecord) -> Result<bool, StoreError> {
         let before = self.head(key)?;
+        let detail = codec::encode_detail(&record.detail);
         let same = before.says_the_same(&record.head)
-            && self.same_bytes(&self.details, key, &codec::encode_detail(&record.detail))?
+            && self.same_bytes(&self.details, key, &detail)?
             && self.same_bytes(&self.forwards, key, &codec::encode_forward(&record.forward))?
             && self.phrases_of(key)? == clean(&record.phrases);
         if same && before != record.head {
-            let bytes = codec::encode_head(&record.head)?;
+            let bytes = codec::encode_head(&record.head, &detail)?;
             self.heads.insert(key.0, bytes.as_slice()).map_err(|e| wrong(self.path, e))?;
         }
         Ok(same)
@@ -731,8 +837,10 @@ impl<'t> Rows<'t> {
         let path = self.path;
         let wrong = |e: redb::StorageError| wrong(path, e);
         self.ids.insert(head.id.as_str(), key.0).map_err(wrong)?;
-        self.heads.insert(key.0, codec::encode_head(head)?.as_slice()).map_err(wrong)?;
-        self.details.insert(key.0, codec::encode_detail(detail).as_slice()).map_err(wrong)?;
+        let bytes = codec::encode_detail(detail);
+        let packed = codec::encode_head(head, &bytes)?;
+        self.heads.insert(key.0, packed.as_slice()).map_err(wrong)?;
+        self.details.insert(key.0, bytes.as_slice()).map_err(wrong)?;
         self.forwards.insert(key.0, codec::encode_forward(forward).as_slice()).map_err(wrong)?;
         let phrases = clean(phrases);
         if !phrases.is_empty() {

@@ -15,15 +15,22 @@ use crate::store::error::StoreError;
 use crate::store::row::{
     Cost, Detail, FileRow, Forward, Head, Note, RecordKey, Stamp, Totals, WordPrint,
 };
+use crate::store::terms;
 use crate::text::Language;
 
-/// The version of every row so far.
+/// The version of a row, unless it has its own.
 const VERSION: u8 = 1;
+/// The version of a file's row.
+const FILE_VERSION: u8 = 2;
+/// The version of a head as it is packed.
+const HEAD_VERSION: u8 = 2;
+/// The most bytes of a detail that a head is packed with.
+const DICTIONARY_BYTES: usize = 48 << 10;
 /// A row that claims more than this many bytes is corrupt: decoding must not allocate whatever a
 /// broken length says.
 const MAX_ROW_BYTES: usize = 1 << 30;
 
-type Decoded<T> = Result<T, String>;
+pub(super) type Decoded<T> = Result<T, String>;
 
 /// Which row is being decoded, for the error.
 #[derive(Clone, Copy)]
@@ -40,28 +47,67 @@ impl Place<'_> {
     }
 }
 
-pub(super) fn encode_head(head: &Head) -> Result<Vec<u8>, StoreError> {
-    encode("heads", &head.id, &HeadRow::of(head))
+/// Version, length before compression, length after it, then bincode as LZ4 with the row of the detail for
+/// a dictionary: tiers that were derived are copies of it.
+pub(super) fn encode_head(head: &Head, detail: &[u8]) -> Result<Vec<u8>, StoreError> {
+    let row = encode("heads", &head.id, VERSION, &HeadRow::of(head))?;
+    let packed = lz4_flex::block::compress_with_dict(&row, dictionary(detail));
+    let mut bytes = Vec::with_capacity(packed.len() + 8);
+    bytes.push(HEAD_VERSION);
+    put_varint(&mut bytes, row.len() as u64);
+    put_varint(&mut bytes, packed.len() as u64);
+    bytes.extend_from_slice(&packed);
+    Ok(bytes)
 }
 
-pub(super) fn decode_head(place: Place<'_>, bytes: &[u8]) -> Result<Head, StoreError> {
-    place.ok(decode::<HeadRow>(bytes).and_then(HeadRow::into_head))
+/// `detail` is the row of the detail that belongs to the head.
+pub(super) fn decode_head(
+    place: Place<'_>,
+    bytes: &[u8],
+    detail: &[u8],
+) -> Result<Head, StoreError> {
+    place.ok(unpack_head(bytes, detail)
+        .and_then(|row| decode::<HeadRow>(&row, VERSION))
+        .and_then(HeadRow::into_head))
+}
+
+fn unpack_head(bytes: &[u8], detail: &[u8]) -> Decoded<Vec<u8>> {
+    let mut input = bytes;
+    take_version(&mut input, HEAD_VERSION)?;
+    let n = take_varint(&mut input)?;
+    let n_packed = take_varint(&mut input)?;
+    let packed = take(&mut input, n_packed)?;
+    nothing_left(input)?;
+    // No block of LZ4 grows by more: decoding must not allocate whatever a broken length says.
+    let n = usize::try_from(n).ok().filter(|&n| n / 256 <= packed.len());
+    let n = n.ok_or("the length is not that of the row")?;
+    let row = lz4_flex::block::decompress_with_dict(packed, n, dictionary(detail))
+        .map_err(|error| error.to_string())?;
+    if row.len() != n {
+        return Err(format!("{} bytes instead of {n}", row.len()));
+    }
+    Ok(row)
+}
+
+/// As much of a detail as LZ4 can look back on, with room for the head itself: tiers come from its beginning.
+fn dictionary(detail: &[u8]) -> &[u8] {
+    detail.get(..detail.len().min(DICTIONARY_BYTES)).unwrap_or_default()
 }
 
 pub(super) fn encode_file(file: &FileRow) -> Result<Vec<u8>, StoreError> {
-    encode("files", &file.path, &FileRowRow::of(file))
+    encode("files", &file.path, FILE_VERSION, &FileRowRow::of(file))
 }
 
 pub(super) fn decode_file(place: Place<'_>, bytes: &[u8]) -> Result<FileRow, StoreError> {
-    place.ok(decode::<FileRowRow>(bytes).map(FileRowRow::into_file))
+    place.ok(decode::<FileRowRow>(bytes, FILE_VERSION).map(FileRowRow::into_file))
 }
 
 pub(super) fn encode_totals(totals: &Totals) -> Result<Vec<u8>, StoreError> {
-    encode("meta", &"totals", &TotalsRow::of(totals))
+    encode("meta", &"totals", VERSION, &TotalsRow::of(totals))
 }
 
 pub(super) fn decode_totals(place: Place<'_>, bytes: &[u8]) -> Result<Totals, StoreError> {
-    place.ok(decode::<TotalsRow>(bytes).map(TotalsRow::into_totals))
+    place.ok(decode::<TotalsRow>(bytes, VERSION).map(TotalsRow::into_totals))
 }
 
 /// Version, number of hidden ranges, their ends, then the text to the end of the row.
@@ -81,31 +127,32 @@ pub(super) fn decode_detail(place: Place<'_>, bytes: &[u8]) -> Result<Detail, St
     place.ok(read_detail(bytes))
 }
 
-/// Version, number of trigger lists and the length of each, the lengths of the five other fields,
-/// the number of forms, then all fingerprints in this order, four bytes each, and the forms, two bytes each.
+/// See [`terms`].
 pub(super) fn encode_forward(forward: &Forward) -> Vec<u8> {
-    let others = others(forward);
-    let n: usize = forward.triggers.iter().chain(others).map(Vec::len).sum();
-    let mut bytes = Vec::with_capacity(4 * n + 16 + 2 * forward.triggers.len());
-    bytes.push(VERSION);
-    put_varint(&mut bytes, forward.triggers.len() as u64);
-    for terms in forward.triggers.iter().chain(others) {
+    terms::encode(forward)
+}
+
+/// A forward row as plain numbers, for its digest: equal for equal rows, however they are packed.
+pub(super) fn plain_forward(forward: &Forward) -> Vec<u8> {
+    let Forward { triggers, title, breadcrumb, description, summary, detail, forms } = forward;
+    let others = [title, breadcrumb, description, summary, detail];
+    let mut bytes = vec![VERSION];
+    put_varint(&mut bytes, triggers.len() as u64);
+    for terms in triggers.iter().chain(others) {
         put_varint(&mut bytes, terms.len() as u64);
     }
-    put_varint(&mut bytes, forward.forms.len() as u64);
-    for terms in forward.triggers.iter().chain(others) {
-        for term in terms {
-            bytes.extend_from_slice(&term.to_le_bytes());
-        }
+    put_varint(&mut bytes, forms.len() as u64);
+    for term in triggers.iter().chain(others).flatten() {
+        bytes.extend_from_slice(&term.to_le_bytes());
     }
-    for form in &forward.forms {
+    for form in forms {
         bytes.extend_from_slice(&form.to_le_bytes());
     }
     bytes
 }
 
 pub(super) fn decode_forward(place: Place<'_>, bytes: &[u8]) -> Result<Forward, StoreError> {
-    place.ok(read_forward(bytes))
+    place.ok(terms::decode(bytes))
 }
 
 /// Version, number of phrases, then each with its length.
@@ -142,7 +189,7 @@ pub(super) fn decode_words(place: Place<'_>, bytes: &[u8]) -> Result<Vec<WordPri
 
 fn read_words(bytes: &[u8]) -> Decoded<Vec<WordPrint>> {
     let mut input = bytes;
-    take_version(&mut input)?;
+    take_version(&mut input, VERSION)?;
     let (words, rest) = input.as_chunks::<5>();
     nothing_left(rest)?;
     Ok(words
@@ -218,6 +265,7 @@ struct FileRowRow {
     keys: Vec<u64>,
     notes: Vec<NoteRow>,
     indexed_at: u128,
+    contested: bool,
 }
 
 #[derive(Encode, Decode)]
@@ -329,6 +377,7 @@ impl FileRowRow {
             keys: file.keys.iter().map(|key| key.0).collect(),
             notes: file.notes.iter().map(NoteRow::of).collect(),
             indexed_at: file.indexed_at.as_nanos(),
+            contested: file.contested,
         }
     }
 
@@ -341,6 +390,7 @@ impl FileRowRow {
             keys: self.keys.into_iter().map(RecordKey).collect(),
             notes: self.notes.into_iter().map(NoteRow::into_note).collect(),
             indexed_at: of_nanos(self.indexed_at),
+            contested: self.contested,
         }
     }
 }
@@ -410,17 +460,18 @@ impl TotalsRow {
 fn encode(
     table: &'static str,
     key: &dyn std::fmt::Display,
+    version: u8,
     row: &impl Encode,
 ) -> Result<Vec<u8>, StoreError> {
-    let mut bytes = vec![VERSION];
+    let mut bytes = vec![version];
     bincode::encode_into_std_write(row, &mut bytes, bincode::config::standard())
         .map_err(|error| StoreError::corrupt(table, key, &error))?;
     Ok(bytes)
 }
 
-fn decode<T: Decode<()>>(bytes: &[u8]) -> Decoded<T> {
+fn decode<T: Decode<()>>(bytes: &[u8], version: u8) -> Decoded<T> {
     let mut input = bytes;
-    take_version(&mut input)?;
+    take_version(&mut input, version)?;
     let config = bincode::config::standard().with_limit::<MAX_ROW_BYTES>();
     let (row, n_read) =
         bincode::decode_from_slice(input, config).map_err(|error| error.to_string())?;
@@ -442,7 +493,7 @@ fn read_detail(bytes: &[u8]) -> Decoded<Detail> {
 }
 
 fn read_hidden(input: &mut &[u8]) -> Decoded<Vec<Range<u32>>> {
-    take_version(input)?;
+    take_version(input, VERSION)?;
     let n = take_varint(input)?;
     let mut hidden = Vec::new();
     for _ in 0..n {
@@ -451,57 +502,9 @@ fn read_hidden(input: &mut &[u8]) -> Decoded<Vec<Range<u32>>> {
     Ok(hidden)
 }
 
-fn others(forward: &Forward) -> [&Vec<u32>; 5] {
-    let Forward { triggers: _, title, breadcrumb, description, summary, detail, forms: _ } =
-        forward;
-    [title, breadcrumb, description, summary, detail]
-}
-
-fn read_forward(bytes: &[u8]) -> Decoded<Forward> {
-    let mut input = bytes;
-    take_version(&mut input)?;
-    let n_triggers = take_varint(&mut input)?;
-    if n_triggers > input.len() as u64 {
-        return Err("more trigger lists than bytes".to_owned());
-    }
-    let mut trigger_lengths = Vec::new();
-    for _ in 0..n_triggers {
-        trigger_lengths.push(take_varint(&mut input)?);
-    }
-    let mut lengths = [0_u64; 5];
-    for length in &mut lengths {
-        *length = take_varint(&mut input)?;
-    }
-    let n_forms = take_varint(&mut input)?;
-    let mut triggers = Vec::with_capacity(trigger_lengths.len());
-    for length in trigger_lengths {
-        triggers.push(take_terms(&mut input, length)?);
-    }
-    let [title, breadcrumb, description, summary, detail] = lengths;
-    let forward = Forward {
-        triggers,
-        title: take_terms(&mut input, title)?,
-        breadcrumb: take_terms(&mut input, breadcrumb)?,
-        description: take_terms(&mut input, description)?,
-        summary: take_terms(&mut input, summary)?,
-        detail: take_terms(&mut input, detail)?,
-        forms: take_forms(input, n_forms)?,
-    };
-    Ok(forward)
-}
-
-fn take_forms(input: &[u8], n: u64) -> Decoded<Vec<u16>> {
-    let (forms, rest) = input.as_chunks::<2>();
-    nothing_left(rest)?;
-    if forms.len() as u64 != n {
-        return Err(format!("{} forms instead of {n}", forms.len()));
-    }
-    Ok(forms.iter().map(|form| u16::from_le_bytes(*form)).collect())
-}
-
 fn read_phrases(bytes: &[u8]) -> Decoded<Vec<String>> {
     let mut input = bytes;
-    take_version(&mut input)?;
+    take_version(&mut input, VERSION)?;
     let n = take_varint(&mut input)?;
     let mut phrases = Vec::new();
     for _ in 0..n {
@@ -512,9 +515,9 @@ fn read_phrases(bytes: &[u8]) -> Decoded<Vec<String>> {
     Ok(phrases)
 }
 
-fn take_version(input: &mut &[u8]) -> Decoded<()> {
+pub(super) fn take_version(input: &mut &[u8], known: u8) -> Decoded<()> {
     match input.split_first() {
-        Some((&VERSION, rest)) => {
+        Some((&version, rest)) if version == known => {
             *input = rest;
             Ok(())
         }
@@ -523,20 +526,20 @@ fn take_version(input: &mut &[u8]) -> Decoded<()> {
     }
 }
 
-fn take<'a>(input: &mut &'a [u8], n: u64) -> Decoded<&'a [u8]> {
+pub(super) fn take<'a>(input: &mut &'a [u8], n: u64) -> Decoded<&'a [u8]> {
     let split = usize::try_from(n).ok().and_then(|n| input.split_at_checked(n));
     let (taken, rest) = split.ok_or_else(|| "the row ends too early".to_owned())?;
     *input = rest;
     Ok(taken)
 }
 
-fn take_terms(input: &mut &[u8], n: u64) -> Decoded<Vec<u32>> {
+pub(super) fn take_terms(input: &mut &[u8], n: u64) -> Decoded<Vec<u32>> {
     let (terms, _) = take(input, n.saturating_mul(4))?.as_chunks::<4>();
     Ok(terms.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect())
 }
 
 /// Seven bits a byte, lowest first, the highest bit set on all but the last byte.
-fn put_varint(bytes: &mut Vec<u8>, mut n: u64) {
+pub(super) fn put_varint(bytes: &mut Vec<u8>, mut n: u64) {
     while n >= 0x80 {
         bytes.push(n.to_le_bytes()[0] | 0x80);
         n >>= 7;
@@ -544,7 +547,7 @@ fn put_varint(bytes: &mut Vec<u8>, mut n: u64) {
     bytes.push(n.to_le_bytes()[0]);
 }
 
-fn take_varint(input: &mut &[u8]) -> Decoded<u64> {
+pub(super) fn take_varint(input: &mut &[u8]) -> Decoded<u64> {
     let mut n = 0_u64;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = input.split_first().ok_or("the row ends too early")?;
@@ -561,7 +564,7 @@ fn take_u32(input: &mut &[u8]) -> Decoded<u32> {
     u32::try_from(take_varint(input)?).map_err(|_| "a number is too large".to_owned())
 }
 
-fn nothing_left(input: &[u8]) -> Decoded<()> {
+pub(super) fn nothing_left(input: &[u8]) -> Decoded<()> {
     if input.is_empty() { Ok(()) } else { Err(format!("{} bytes too many", input.len())) }
 }
 

@@ -109,7 +109,40 @@ fn cost(cost: Cost) -> Value {
 }
 
 fn line(out: &mut impl Write, value: &Value) -> io::Result<()> {
-    writeln!(out, "{value}")
+    let mut text = String::new();
+    write_sorted(&mut text, value);
+    writeln!(out, "{text}")
+}
+
+/// Writes a value with the keys of objects sorted. Whether `Value` itself does so is decided by the features
+/// that some other package asks of `serde_json`.
+fn write_sorted(text: &mut String, value: &Value) {
+    match value {
+        Value::Object(entries) => {
+            let sorted: std::collections::BTreeMap<&String, &Value> = entries.iter().collect();
+            text.push('{');
+            for (n, (key, value)) in sorted.into_iter().enumerate() {
+                if n > 0 {
+                    text.push(',');
+                }
+                text.push_str(&Value::from(key.as_str()).to_string());
+                text.push(':');
+                write_sorted(text, value);
+            }
+            text.push('}');
+        }
+        Value::Array(values) => {
+            text.push('[');
+            for (n, value) in values.iter().enumerate() {
+                if n > 0 {
+                    text.push(',');
+                }
+                write_sorted(text, value);
+            }
+            text.push(']');
+        }
+        other => text.push_str(&other.to_string()),
+    }
 }
 
 fn other(error: StoreError) -> io::Error {

@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use redb::backends::FileBackend;
 use redb::{Builder, ConcurrencyMode, Database, ReadOnlyDatabase, ReadTransaction};
 
 use crate::store::codec::{self, Place};
@@ -15,7 +14,7 @@ use crate::store::tables::{self, meta};
 use crate::store::wait::PatientFile;
 
 /// The format that this build reads and writes. `schema/store.md` describes it.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The database in the folder of a store.
 pub(super) const DATABASE: &str = "store.redb";
@@ -23,6 +22,8 @@ pub(super) const DATABASE: &str = "store.redb";
 pub(super) const SEGMENTS: &str = "segments";
 /// How the name of a database begins that is not yet one.
 const UNFINISHED: &str = "store.redb.new.";
+/// The name of a database that will take the place of the one in use: see `replace`.
+pub(super) const NEXT: &str = "store.redb.next";
 /// Memory for pages, in bytes. The operating system caches the file too.
 const CACHE_BYTES: usize = 64 << 20;
 /// How many names a creating process tries before it blames the file system.
@@ -44,7 +45,7 @@ pub(super) fn create(dir: &Path) -> Result<(), StoreError> {
         let unfinished = fill_new_database(dir)?;
         publish(&unfinished, &path)?;
     }
-    // Only now: with a database in place nobody needs an unfinished one, not even its maker.
+    // Only now: see there.
     remove_unfinished(dir)?;
     let ignore = dir.join(".gitignore");
     if !exists(&ignore)? {
@@ -61,9 +62,8 @@ pub(super) fn open(dir: &Path, wait: Duration) -> Result<Database, StoreError> {
         .write(true)
         .open(&path)
         .map_err(|e| StoreError::io(&path, e))?;
-    let backend = backend_of(&path, file)?;
-    let database =
-        guarded(&path, || builder().create_with_backend(PatientFile::new(backend, wait)))?;
+    let backend = backend_of(&path, file, wait)?;
+    let database = guarded(&path, || builder().create_with_backend(backend))?;
     check_format(dir, &begin_read(&path, &database)?)?;
     Ok(database)
 }
@@ -137,8 +137,8 @@ fn builder() -> Builder {
     builder
 }
 
-fn backend_of(path: &Path, file: File) -> Result<FileBackend, StoreError> {
-    FileBackend::new(file).map_err(|error| StoreError::of_redb(path, error))
+fn backend_of(path: &Path, file: File, wait: Duration) -> Result<PatientFile, StoreError> {
+    PatientFile::new(path, file, wait).map_err(|error| StoreError::of_redb(path, error))
 }
 
 fn existing(dir: &Path) -> Result<PathBuf, StoreError> {
@@ -198,8 +198,28 @@ fn check_format(dir: &Path, transaction: &ReadTransaction) -> Result<(), StoreEr
 /// Builds an empty database under a name that no other process uses.
 fn fill_new_database(dir: &Path) -> Result<PathBuf, StoreError> {
     let (file, path) = new_file(dir)?;
-    let backend = backend_of(&path, file)?;
-    guarded(&path, || -> Result<(), redb::Error> {
+    let database = fill(&path, file)?;
+    guarded(&path, || database.close())?;
+    Ok(path)
+}
+
+/// Builds an empty database under this name, and keeps it open.
+pub(super) fn fill_next(path: &Path) -> Result<Database, StoreError> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(|e| StoreError::io(path, e))?;
+    #[cfg(test)]
+    crate::powercut::asked(path, crate::powercut::Op::Create)
+        .map_err(|e| StoreError::io(path, e))?;
+    fill(path, file)
+}
+
+fn fill(path: &Path, file: File) -> Result<Database, StoreError> {
+    let backend = backend_of(path, file, Duration::ZERO)?;
+    guarded(path, || -> Result<_, redb::Error> {
         let database = builder().create_with_backend(backend)?;
         let transaction = database.begin_write()?;
         {
@@ -220,17 +240,20 @@ fn fill_new_database(dir: &Path) -> Result<PathBuf, StoreError> {
             transaction.open_table(tables::SKIPPED)?;
         }
         transaction.commit()?;
-        database.close()?;
-        Ok(())
-    })?;
-    Ok(path)
+        Ok(database)
+    })
 }
 
 fn new_file(dir: &Path) -> Result<(File, PathBuf), StoreError> {
     for n in 0..MAX_NAMES {
         let path = dir.join(format!("{UNFINISHED}{}.{n}", std::process::id()));
         match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
-            Ok(file) => return Ok((file, path)),
+            Ok(file) => {
+                #[cfg(test)]
+                crate::powercut::asked(&path, crate::powercut::Op::Create)
+                    .map_err(|e| StoreError::io(&path, e))?;
+                return Ok((file, path));
+            }
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
             Err(e) => return Err(StoreError::io(&path, e)),
         }
@@ -240,6 +263,9 @@ fn new_file(dir: &Path) -> Result<(File, PathBuf), StoreError> {
 
 /// Gives an unfinished database its name, unless another process was faster.
 fn publish(unfinished: &Path, path: &Path) -> Result<(), StoreError> {
+    #[cfg(test)]
+    crate::powercut::asked_of_two(unfinished, path, crate::powercut::Op::Link)
+        .map_err(|e| StoreError::io(path, e))?;
     match fs::hard_link(unfinished, path) {
         Ok(()) => Ok(()),
         Err(_) if exists(path)? => Ok(()),
@@ -249,19 +275,43 @@ fn publish(unfinished: &Path, path: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn remove_unfinished(dir: &Path) -> Result<(), StoreError> {
-    for entry in fs::read_dir(dir).map_err(|e| StoreError::io(dir, e))? {
-        let entry = entry.map_err(|e| StoreError::io(dir, e))?;
-        if entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
-            match fs::remove_file(entry.path()) {
-                Err(e) if e.kind() != ErrorKind::NotFound => {
-                    return Err(StoreError::io(&entry.path(), e));
-                }
-                _ => {}
-            }
+/// Removes unfinished databases. Once there is a database in place, nobody needs them, not even their makers.
+pub(super) fn remove_unfinished(dir: &Path) -> Result<(), StoreError> {
+    for path in unfinished(dir)? {
+        // Whoever holds the write lock makes this one, and removes it.
+        if path.file_name().is_some_and(|name| name != NEXT) {
+            remove(&path)?;
         }
     }
     Ok(())
+}
+
+/// The databases in a folder that were never finished, sorted.
+pub(super) fn unfinished(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(dir).map_err(|e| StoreError::io(dir, e))? {
+        let entry = entry.map_err(|e| StoreError::io(dir, e))?;
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) || name == NEXT {
+            paths.push(entry.path());
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// Removes a file, if it is there.
+pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Ok(()) => {
+            #[cfg(test)]
+            crate::powercut::asked(path, crate::powercut::Op::Remove)
+                .map_err(|e| StoreError::io(path, e))?;
+            Ok(())
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(StoreError::io(path, error)),
+    }
 }
 
 fn exists(path: &Path) -> Result<bool, StoreError> {
@@ -269,11 +319,14 @@ fn exists(path: &Path) -> Result<bool, StoreError> {
 }
 
 #[cfg(unix)]
-fn sync_dir(dir: &Path) -> Result<(), StoreError> {
+pub(super) fn sync_dir(dir: &Path) -> Result<(), StoreError> {
+    #[cfg(test)]
+    crate::powercut::asked(dir, crate::powercut::Op::SyncFolder)
+        .map_err(|e| StoreError::io(dir, e))?;
     File::open(dir).and_then(|dir| dir.sync_all()).map_err(|e| StoreError::io(dir, e))
 }
 
 #[cfg(not(unix))]
-fn sync_dir(_: &Path) -> Result<(), StoreError> {
+pub(super) fn sync_dir(_: &Path) -> Result<(), StoreError> {
     Ok(())
 }

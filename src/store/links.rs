@@ -137,7 +137,11 @@ impl Batch<'_> {
     }
 }
 
-fn pairs(table: &'static str, path: &str, bytes: &[u8]) -> Result<Vec<Pair>, StoreError> {
+pub(super) fn pairs(
+    table: &'static str,
+    path: &str,
+    bytes: &[u8],
+) -> Result<Vec<Pair>, StoreError> {
     let mut texts = codec::decode_phrases(Place { table, key: &path }, bytes)?.into_iter();
     let mut pairs = Vec::new();
     while let (Some(first), Some(second)) = (texts.next(), texts.next()) {

@@ -10,18 +10,23 @@ mod dump;
 mod error;
 mod format;
 mod links;
+mod replace;
 mod row;
 mod selection;
 mod snapshot;
 mod tables;
+mod terms;
 mod verify;
 mod wait;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use redb::{Database, ReadOnlyDatabase};
+
+use replace::{Identity, Replacement};
 
 pub use batch::{Batch, Committed, Conflict, Filing, Put};
 pub use error::StoreError;
@@ -52,11 +57,25 @@ pub(crate) use wait::{PatientFile, poll};
 #[derive(Debug)]
 pub struct Store {
     dir: PathBuf,
-    access: Access,
+    purpose: Purpose,
+    opened: Mutex<Arc<Opened>>,
     poisoned: AtomicBool,
 }
 
-/// What a store was opened for.
+/// What a store is opened for.
+#[derive(Debug, Clone, Copy)]
+enum Purpose {
+    Read,
+    Write,
+}
+
+/// An open file, and which file it is.
+#[derive(Debug)]
+struct Opened {
+    identity: Option<Identity>,
+    access: Access,
+}
+
 #[derive(Debug)]
 enum Access {
     Read(ReadOnlyAccess),
@@ -81,8 +100,7 @@ impl Store {
     /// short; [`StoreError::FormatTooNew`] and [`StoreError::FormatTooOld`] for a store of another
     /// psos; [`StoreError::Damaged`] when the file is no store. It is never replaced.
     pub fn open(dir: &Path, wait: Duration) -> Result<Self, StoreError> {
-        let database = format::open(dir, wait)?;
-        Ok(Self::new(dir, Access::Write(database)))
+        Self::new(dir, Purpose::Write, wait)
     }
 
     /// Opens the store in `dir`, and makes an empty one where there is none. Several processes may
@@ -108,8 +126,7 @@ impl Store {
     /// # Errors
     /// Those of [`Store::open`]; [`StoreError::Unclean`] when a repair is needed and not possible.
     pub fn open_read_only(dir: &Path) -> Result<Self, StoreError> {
-        let database = format::open_read_only(dir)?;
-        Ok(Self::new(dir, Access::Read(ReadOnlyAccess(database))))
+        Self::new(dir, Purpose::Read, Duration::ZERO)
     }
 
     /// The folder of the store.
@@ -129,10 +146,8 @@ impl Store {
     /// [`StoreError::Corrupt`] when a single fact does not decode, and errors of the file.
     pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let path = format::database_path(&self.dir);
-        let transaction = match &self.access {
-            Access::Read(database) => format::begin_read(&path, &database.0)?,
-            Access::Write(database) => format::begin_read(&path, database)?,
-        };
+        let opened = self.current(Duration::ZERO)?;
+        let transaction = self.begin_read(&opened)?;
         Snapshot::new(path, &transaction)
     }
 
@@ -140,26 +155,143 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Busy`] when the wait was too short; [`StoreError::Poisoned`] after a failed
-    /// commit; [`StoreError::ReadOnly`] when the store was opened so.
+    /// commit; [`StoreError::ReadOnly`] when the store was opened so; [`StoreError::NotFound`] when it was
+    /// removed since.
     pub fn begin(&self, wait: Duration) -> Result<Batch<'_>, StoreError> {
-        if self.poisoned.load(Ordering::SeqCst) {
-            return Err(StoreError::Poisoned);
-        }
-        let Access::Write(database) = &self.access else { return Err(StoreError::ReadOnly) };
         let path = format::database_path(&self.dir);
-        let attempt = || match database.try_begin_write() {
-            Ok(transaction) => Ok(Some(transaction)),
-            Err(redb::TransactionError::WouldBlock) => Ok(None),
-            Err(error) => Err(error),
-        };
-        let transaction = format::guarded(&path, || wait::poll(wait, attempt))?
-            .map_err(|timed_out| StoreError::Busy { waited: timed_out.0 })?;
+        let transaction = self.begin_write(wait)?;
         let file = path.clone();
         format::unpanicked(&file, || Batch::new(path, transaction, &self.poisoned))
     }
 
-    fn new(dir: &Path, access: Access) -> Self {
-        Self { dir: dir.to_owned(), access, poisoned: AtomicBool::new(false) }
+    /// Whether [`Store::begin_anew`] is possible here: not where an open file cannot be replaced.
+    pub const CAN_BEGIN_ANEW: bool = replace::POSSIBLE;
+
+    /// Turns a batch that changed nothing so far into one that begins with an empty store. Its commit puts a
+    /// new file in the place of the old one; readers of the old one go on undisturbed, those that look again
+    /// find the new one, and generations go on counting.
+    ///
+    /// # Errors
+    /// [`StoreError::Abandoned`] when the batch has changes; errors of the file.
+    pub fn begin_anew<'a>(&'a self, batch: Batch<'a>) -> Result<Batch<'a>, StoreError> {
+        batch.begin_anew(&self.dir)
+    }
+
+    /// Copies what the store holds into a new file, without the room that removed rows left, and puts that
+    /// in the place of the old one: see [`Store::begin_anew`]. The content, and with it the generation, stays.
+    /// Returns the bytes of the file before and after.
+    ///
+    /// # Errors
+    /// Those of [`Store::begin`]; errors of the file.
+    pub fn compact(&self, wait: Duration) -> Result<(u64, u64), StoreError> {
+        let path = format::database_path(&self.dir);
+        let before = self.file_bytes()?;
+        let old = self.begin_write(wait)?;
+        let opened = self.current(Duration::ZERO)?;
+        let read = self.begin_read(&opened)?;
+        let replacement = Replacement::begin(&self.dir, old)?;
+        let new = replacement.begin_write()?;
+        format::unpanicked(&path, || replace::copy(&path, &read, &new))?;
+        format::guarded(&path, || new.commit())?;
+        replacement.publish()?;
+        Ok((before, self.file_bytes()?))
+    }
+
+    /// How large the file of the database is, in bytes.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn file_bytes(&self) -> Result<u64, StoreError> {
+        let path = format::database_path(&self.dir);
+        std::fs::metadata(&path).map(|meta| meta.len()).map_err(|e| StoreError::io(&path, e))
+    }
+
+    /// The databases in the folder that were never finished. One of them may be in the making; whoever holds
+    /// the write lock knows that none is.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn unfinished(&self) -> Result<Vec<PathBuf>, StoreError> {
+        format::unfinished(&self.dir)
+    }
+
+    /// How many bytes of the file hold nothing. Reads all of it.
+    ///
+    /// # Errors
+    /// Those of [`Store::begin`].
+    pub fn wasted_bytes(&self, wait: Duration) -> Result<u64, StoreError> {
+        let path = format::database_path(&self.dir);
+        let transaction = self.begin_write(wait)?;
+        let stats = format::guarded(&path, || transaction.stats())?;
+        // Pages that the last commit freed count as allocated until the next one, so rows are counted instead.
+        let used = stats.stored_bytes().saturating_add(stats.metadata_bytes());
+        Ok(self.file_bytes()?.saturating_sub(used))
+    }
+
+    fn new(dir: &Path, purpose: Purpose, wait: Duration) -> Result<Self, StoreError> {
+        let opened = Mutex::new(Arc::new(Opened::new(dir, purpose, wait)?));
+        Ok(Self { dir: dir.to_owned(), purpose, opened, poisoned: AtomicBool::new(false) })
+    }
+
+    /// The open file. When another one took its place, that one is opened; when there is none any more, it
+    /// stays the old one.
+    fn current(&self, wait: Duration) -> Result<Arc<Opened>, StoreError> {
+        let now = Identity::of(&format::database_path(&self.dir))?;
+        let mut slot = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.is_some() && slot.identity != now {
+            *slot = Arc::new(Opened::new(&self.dir, self.purpose, wait)?);
+            self.poisoned.store(false, Ordering::SeqCst);
+        }
+        Ok(Arc::clone(&slot))
+    }
+
+    fn begin_read(&self, opened: &Opened) -> Result<redb::ReadTransaction, StoreError> {
+        let path = format::database_path(&self.dir);
+        match &opened.access {
+            Access::Read(database) => format::begin_read(&path, &database.0),
+            Access::Write(database) => format::begin_read(&path, database),
+        }
+    }
+
+    fn begin_write(&self, wait: Duration) -> Result<redb::WriteTransaction, StoreError> {
+        let path = format::database_path(&self.dir);
+        loop {
+            let opened = self.current(wait)?;
+            if self.poisoned.load(Ordering::SeqCst) {
+                return Err(StoreError::Poisoned);
+            }
+            let Access::Write(database) = &opened.access else { return Err(StoreError::ReadOnly) };
+            let attempt = || match database.try_begin_write() {
+                Ok(transaction) => Ok(Some(transaction)),
+                Err(redb::TransactionError::WouldBlock) => Ok(None),
+                Err(error) => Err(error),
+            };
+            let transaction = format::guarded(&path, || wait::poll(wait, attempt))?
+                .map_err(|timed_out| StoreError::Busy { waited: timed_out.0 })?;
+            // Whoever wrote while this process waited may have put another file in its place.
+            match Identity::of(&path)? {
+                None => return Err(StoreError::NotFound { dir: self.dir.clone() }),
+                now if now == opened.identity => return Ok(transaction),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Opened {
+    fn new(dir: &Path, purpose: Purpose, wait: Duration) -> Result<Self, StoreError> {
+        let path = format::database_path(dir);
+        loop {
+            let identity = Identity::of(&path)?;
+            let access = match purpose {
+                Purpose::Read => Access::Read(ReadOnlyAccess(format::open_read_only(dir)?)),
+                Purpose::Write => Access::Write(format::open(dir, wait)?),
+            };
+            // Another file may have taken the place of the first between the two.
+            if Identity::of(&path)? == identity {
+                return Ok(Self { identity, access });
+            }
+        }
     }
 }
 

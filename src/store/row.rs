@@ -259,6 +259,9 @@ pub struct FileRow {
     pub notes: Vec<Note>,
     /// When it was read.
     pub indexed_at: Duration,
+    /// Whether another file has a record whose id is also one of this file's, so that this one may come back
+    /// without the file having changed. The store fills it in, as it does the keys.
+    pub contested: bool,
 }
 
 impl FileRow {

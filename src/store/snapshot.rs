@@ -10,9 +10,11 @@ use redb::{ReadOnlyMultimapTable, ReadOnlyTable, ReadTransaction};
 use crate::record::{Hash, RecordId};
 use crate::store::codec::{self, Place};
 use crate::store::error::StoreError;
-use crate::store::format;
 use crate::store::tables::{self, meta};
-use crate::store::{Detail, FileRow, Forward, Head, RecordKey, Selection, Totals, WordPrint};
+use crate::store::{
+    Detail, FileRow, Forward, Head, NewRecord, RecordKey, Selection, Totals, WordPrint,
+};
+use crate::store::{format, links};
 
 type Bytes = &'static [u8];
 
@@ -32,8 +34,9 @@ pub struct Snapshot {
     automata: ReadOnlyTable<&'static str, Bytes>,
     words: ReadOnlyTable<u32, u32>,
     grams: ReadOnlyTable<u32, Bytes>,
-    /// A store that was made before there was such a table has none.
-    skipped: Option<ReadOnlyTable<&'static str, &'static str>>,
+    skipped: ReadOnlyTable<&'static str, &'static str>,
+    links: ReadOnlyTable<&'static str, Bytes>,
+    calls: ReadOnlyTable<&'static str, Bytes>,
 }
 
 impl fmt::Debug for Snapshot {
@@ -119,7 +122,12 @@ impl Snapshot {
     /// # Errors
     /// [`StoreError::Corrupt`] when the row does not decode.
     pub fn head(&self, key: RecordKey) -> Result<Option<Head>, StoreError> {
-        self.row("heads", &self.heads, key, codec::decode_head)
+        self.read(|| {
+            let Some(head) = self.heads.get(key.0).map_err(|e| self.wrong(e))? else {
+                return Ok(None);
+            };
+            self.unpack(key, head.value()).map(Some)
+        })
     }
 
     /// The analysed fields of a record.
@@ -239,13 +247,30 @@ impl Snapshot {
     /// # Errors
     /// Errors of the file.
     pub fn skipped(&self) -> Result<Vec<(String, String)>, StoreError> {
-        let Some(table) = &self.skipped else { return Ok(Vec::new()) };
-        let rows = self.read(|| table.range::<&str>(..).map_err(|e| self.wrong(e)))?;
+        let rows = self.read(|| self.skipped.range::<&str>(..).map_err(|e| self.wrong(e)))?;
         self.rows(rows, |row| {
             let (path, reason) = row.map_err(|e| self.wrong(e))?;
             Ok((path.value().to_owned(), reason.value().to_owned()))
         })
         .collect()
+    }
+
+    /// The links of a file, as they are written: targets with their words.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when the row does not decode.
+    pub(crate) fn links(&self, path: &str) -> Result<Vec<(String, String)>, StoreError> {
+        let row = self.read(|| self.links.get(path).map_err(|e| self.wrong(e)))?;
+        row.map_or(Ok(Vec::new()), |bytes| links::pairs("links", path, bytes.value()))
+    }
+
+    /// What a file is called by links.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when the row does not decode.
+    pub(crate) fn calls(&self, path: &str) -> Result<Vec<(String, String)>, StoreError> {
+        let row = self.read(|| self.calls.get(path).map_err(|e| self.wrong(e)))?;
+        row.map_or(Ok(Vec::new()), |bytes| links::pairs("calls", path, bytes.value()))
     }
 
     /// The paths of all files in their order: cheaper than [`Snapshot::files`].
@@ -298,6 +323,22 @@ impl Snapshot {
         super::dump::dump(self, out)
     }
 
+    /// All rows of a record, as they were put in; nothing when there is none. Not for answers: see
+    /// [`Selection`].
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when a row does not decode or is missing.
+    pub(crate) fn stored(&self, key: RecordKey) -> Result<Option<NewRecord>, StoreError> {
+        let Some(head) = self.head(key)? else { return Ok(None) };
+        let missing = |table| StoreError::corrupt(table, &key.0, "the row is missing");
+        Ok(Some(NewRecord {
+            detail: self.detail_of(key)?.ok_or_else(|| missing("details"))?,
+            forward: self.forward(key)?.ok_or_else(|| missing("forwards"))?,
+            phrases: self.phrases_of(key)?,
+            head,
+        }))
+    }
+
     /// The detail of any record. Not for answers: see [`Selection`].
     pub(super) fn detail_of(&self, key: RecordKey) -> Result<Option<Detail>, StoreError> {
         self.row("details", &self.details, key, codec::decode_detail)
@@ -311,7 +352,7 @@ impl Snapshot {
         Ok(self.rows(rows, move |row| {
             let (key, bytes) = row.map_err(|e| self.wrong(e))?;
             let key = RecordKey(key.value());
-            Ok((key, codec::decode_head(Place { table: "heads", key: &key.0 }, bytes.value())?))
+            Ok((key, self.unpack(key, bytes.value())?))
         }))
     }
 
@@ -335,10 +376,7 @@ impl Snapshot {
 
     /// The hash of the analysed fields of a record, for the dump.
     pub(super) fn forward_digest(&self, key: RecordKey) -> Result<Option<Hash>, StoreError> {
-        self.read(|| {
-            let bytes = self.forwards.get(key.0).map_err(|e| self.wrong(e))?;
-            Ok(bytes.map(|bytes| Hash::of(bytes.value())))
-        })
+        Ok(self.forward(key)?.map(|forward| Hash::of(&codec::plain_forward(&forward))))
     }
 
     fn open(path: PathBuf, transaction: &ReadTransaction) -> Result<Self, StoreError> {
@@ -357,12 +395,22 @@ impl Snapshot {
             automata: transaction.open_table(tables::AUTOMATA).map_err(wrong)?,
             words: transaction.open_table(tables::WORDS).map_err(wrong)?,
             grams: transaction.open_table(tables::GRAMS).map_err(wrong)?,
-            skipped: transaction.open_table(tables::SKIPPED).ok(),
+            skipped: transaction.open_table(tables::SKIPPED).map_err(wrong)?,
+            links: transaction.open_table(tables::LINKS).map_err(wrong)?,
+            calls: transaction.open_table(tables::CALLS).map_err(wrong)?,
             path,
         };
         snapshot.generation = snapshot.fact(meta::GENERATION, codec::decode_u64)?.unwrap_or(0);
         snapshot.totals = snapshot.fact(meta::TOTALS, codec::decode_totals)?.unwrap_or_default();
         Ok(snapshot)
+    }
+
+    /// Decodes a head with the detail that it is packed with.
+    fn unpack(&self, key: RecordKey, head: &[u8]) -> Result<Head, StoreError> {
+        let detail = self.details.get(key.0).map_err(|e| self.wrong(e))?;
+        let missing = || StoreError::corrupt("details", &key.0, "the row is missing");
+        let detail = detail.ok_or_else(missing)?;
+        codec::decode_head(Place { table: "heads", key: &key.0 }, head, detail.value())
     }
 
     fn row<T>(

@@ -75,6 +75,7 @@ fn file(path: &str) -> FileRow {
         keys: vec![],
         notes: vec![],
         indexed_at: Duration::from_secs(7),
+        contested: false,
     }
 }
 
@@ -129,18 +130,17 @@ fn the_bytes_of_a_head() {
     head.children = vec![RecordId::of_part("a.md", "c")];
     head.hash = Hash([0xab; 32]);
     head.span = Span { bytes: 5..70_000, lines: Lines { first: 1, last: 300 } };
-    let bytes = codec::encode_head(&head).unwrap();
+    let bytes = codec::encode_head(&head, b"text").unwrap();
     check_bytes(
         &bytes,
         &expect![[r"
-        01 06 61 2e 6d 64 23 62 04 61 2e 6d 64 01 01 62 01 05 47 75 69 64 65 01
-        73 05 fc 70 11 01 00 01 fb 2c 01 04 ab ab ab ab ab ab ab ab ab ab ab ab
-        ab ab ab ab ab ab ab ab ab ab ab ab ab ab ab ab ab ab ab ab 01 04 64 6f
-        20 62 00 05 4f 6e 20 62 2e 01 04 74 65 78 74 00 01 06 61 2e 6d 64 23 63
-        03 04 04 05 05 06 02 03
+        02 68 4a 90 01 06 61 2e 6d 64 23 62 04 07 00 ff 09 01 01 62 01 05 47 75
+        69 64 65 01 73 05 fc 70 11 01 00 01 fb 2c 01 04 ab 01 00 0c f0 00 01 04
+        64 6f 20 62 00 05 4f 6e 20 62 2e 01 04 57 00 13 00 58 00 90 63 03 04 04
+        05 05 06 02 03
     "]],
     );
-    assert_eq!(codec::decode_head(PLACE, &bytes).unwrap(), head);
+    assert_eq!(codec::decode_head(PLACE, &bytes, b"text").unwrap(), head);
 }
 
 #[test]
@@ -172,8 +172,9 @@ fn the_bytes_of_a_forward_row() {
     check_bytes(
         &bytes,
         &expect![[r"
-        01 03 01 00 02 01 00 01 01 02 02 01 00 00 00 ff ff ff ff 03 00 00 00 04
-        00 00 00 05 00 00 00 06 00 00 00 07 00 00 00 08 00 00 00 09 00 cd ab
+        02 03 01 00 02 01 00 01 01 02 08 03 02 07 00 00 00 08 00 00 00 04 00 00
+        00 05 00 00 00 06 00 00 00 01 00 00 00 ff ff ff ff 03 00 00 00 00 00 00
+        09 c4 d7 02
     "]],
     );
     assert_eq!(codec::decode_forward(PLACE, &bytes).unwrap(), forward);
@@ -203,11 +204,11 @@ fn the_bytes_of_a_file() {
     check_bytes(
         &bytes,
         &expect![[r"
-        01 04 61 2e 6d 64 fb 2c 01 01 fd 00 00 54 6c fc 39 2f 2f 01 01 01 01 01
+        02 04 61 2e 6d 64 fb 2c 01 01 fd 00 00 54 6c fc 39 2f 2f 01 01 01 01 01
         01 01 01 01 01 01 01 01 01 01 01 01 01 01 01 01 01 01 01 01 01 01 01 01
         01 01 01 01 01 00 02 02 02 02 02 02 02 02 02 02 02 02 02 02 02 02 02 02
         02 02 02 02 02 02 02 02 02 02 02 02 02 02 01 02 01 fb 2c 01 01 04 61 2e
-        6d 64 03 01 01 6d 01 68 01 fd 00 86 3b a1 01 00 00 00
+        6d 64 03 01 01 6d 01 68 01 fd 00 86 3b a1 01 00 00 00 00
     "]],
     );
     assert_eq!(codec::decode_file(PLACE, &bytes).unwrap(), row);
@@ -247,8 +248,8 @@ fn numbers_of_kinds_origins_and_languages_stay() {
     let with = |change: &dyn Fn(&mut Head)| {
         let mut head = head("a", "b", "c");
         change(&mut head);
-        let bytes = codec::encode_head(&head).unwrap();
-        assert_eq!(codec::decode_head(PLACE, &bytes).unwrap(), head);
+        let bytes = codec::encode_head(&head, b"text").unwrap();
+        assert_eq!(codec::decode_head(PLACE, &bytes, b"text").unwrap(), head);
         bytes
     };
     let byte =
@@ -273,7 +274,7 @@ proptest! {
         let mut versioned = vec![1];
         versioned.extend(&bytes);
         for bytes in [bytes, versioned] {
-            let _ = codec::decode_head(PLACE, &bytes);
+            let _ = codec::decode_head(PLACE, &bytes, b"text");
             let _ = codec::decode_file(PLACE, &bytes);
             let _ = codec::decode_totals(PLACE, &bytes);
             let _ = codec::decode_detail(PLACE, &bytes);
@@ -289,9 +290,9 @@ proptest! {
         let bytes = codec::encode_forward(&forward);
         prop_assert!(codec::decode_forward(PLACE, &bytes[..cut.min(bytes.len() - 1)]).is_err());
         prop_assert!(codec::decode_forward(PLACE, &[bytes.as_slice(), &[more]].concat()).is_err());
-        let bytes = codec::encode_head(&head("a", "b", "c")).unwrap();
-        prop_assert!(codec::decode_head(PLACE, &bytes[..cut.min(bytes.len() - 1)]).is_err());
-        prop_assert!(codec::decode_head(PLACE, &[bytes.as_slice(), &[more]].concat()).is_err());
+        let bytes = codec::encode_head(&head("a", "b", "c"), b"text").unwrap();
+        prop_assert!(codec::decode_head(PLACE, &bytes[..cut.min(bytes.len() - 1)], b"text").is_err());
+        prop_assert!(codec::decode_head(PLACE, &[bytes.as_slice(), &[more]].concat(), b"text").is_err());
     }
 
     #[test]
@@ -302,6 +303,27 @@ proptest! {
         let [title, breadcrumb, description, summary, detail] = rest.try_into().unwrap();
         let forward = Forward { triggers, title, breadcrumb, description, summary, detail, forms: vec![3, 700] };
         prop_assert_eq!(codec::decode_forward(PLACE, &codec::encode_forward(&forward)).unwrap(), forward);
+    }
+
+    #[test]
+    fn forward_rows_that_repeat_themselves_come_back_and_are_small(
+        words in prop::collection::vec(0_u32..40, 60..300),
+        from in 0_usize..30,
+        forms in prop::collection::btree_set(any::<u16>(), 0..40),
+    ) {
+        let detail: Vec<u32> = words.iter().map(|word| word.wrapping_mul(2_654_435_761)).collect();
+        let forward = Forward {
+            triggers: vec![detail[from..from + 5].to_vec(), vec![7]],
+            summary: detail[from..].to_vec(),
+            description: detail[from..from + 20].to_vec(),
+            title: detail[..2].to_vec(),
+            forms: forms.into_iter().collect(),
+            detail,
+            ..Forward::default()
+        };
+        let bytes = codec::encode_forward(&forward);
+        prop_assert!(bytes.len() * 2 < codec::plain_forward(&forward).len());
+        prop_assert_eq!(codec::decode_forward(PLACE, &bytes).unwrap(), forward);
     }
 
     #[test]
@@ -608,6 +630,32 @@ fn the_lexical_meta_before_the_last_change_is_kept() {
 }
 
 #[test]
+fn a_file_that_lost_a_record_to_another_is_marked_until_it_has_it_again() {
+    let folder = folder();
+    let store = store(&folder);
+    let mine = |path: &str| NewRecord {
+        head: Head { path: path.into(), ..head("x", "y", path) },
+        ..record("x", "y", path)
+    };
+    let contested = |store: &Store, path: &str| {
+        let row = store.snapshot().unwrap().file(path).unwrap().unwrap();
+        (row.contested, row.keys.len())
+    };
+    let mut batch = store.begin(NO_WAIT).unwrap();
+    put(&mut batch, &file("b"), &[mine("b")]);
+    put(&mut batch, &file("a"), &[mine("a")]);
+    // Touched with what was known before it lost its record.
+    batch.touch_file(&FileRow { keys: vec![RecordKey(0)], ..file("b") }).unwrap();
+    batch.commit(b"m").unwrap();
+    assert_eq!((contested(&store, "a"), contested(&store, "b")), ((false, 1), (true, 0)));
+    let mut batch = store.begin(NO_WAIT).unwrap();
+    batch.remove_file("a").unwrap();
+    put(&mut batch, &file("b"), &[mine("b")]);
+    batch.commit(b"m").unwrap();
+    assert_eq!(contested(&store, "b"), (false, 1));
+}
+
+#[test]
 fn of_two_records_with_one_id_in_a_file_the_first_stays() {
     let folder = folder();
     let store = store(&folder);
@@ -725,11 +773,12 @@ fn a_batch_with_a_failed_step_is_not_committed() {
     damage(&store, |transaction| {
         transaction.open_table(tables::FORWARDS).unwrap().insert(0, &[9][..]).unwrap();
     });
-    let before = dump(&store.snapshot().unwrap());
     let mut batch = store.begin(NO_WAIT).unwrap();
     assert!(matches!(batch.remove_file("a"), Err(StoreError::Corrupt { table: "forwards", .. })));
     assert!(matches!(batch.commit(b"m"), Err(StoreError::Abandoned)));
-    assert_eq!(dump(&store.snapshot().unwrap()), before);
+    let after = store.snapshot().unwrap();
+    assert_eq!((after.generation(), after.ids().unwrap().count()), (1, 1));
+    assert!(after.head(RecordKey(0)).unwrap().is_some());
     assert!(store.begin(NO_WAIT).is_ok());
 }
 
@@ -868,7 +917,8 @@ fn a_store_for_reading_refuses_writes() {
 
 /// Writes past the store.
 fn damage(store: &Store, change: impl FnOnce(&redb::WriteTransaction)) {
-    let super::Access::Write(database) = &store.access else { panic!() };
+    let opened = store.current(NO_WAIT).unwrap();
+    let super::Access::Write(database) = &opened.access else { panic!() };
     let transaction = database.begin_write().unwrap();
     change(&transaction);
     transaction.commit().unwrap();
@@ -882,17 +932,24 @@ fn set_format(dir: &Path, format: &[u8]) {
 
 #[test]
 fn a_newer_or_older_format_is_refused() {
-    let folder = folder();
-    drop(store(&folder));
-    set_format(&folder.dir, &2_u32.to_le_bytes());
-    for result in [
-        Store::open(&folder.dir, NO_WAIT),
-        Store::create_or_open(&folder.dir, NO_WAIT),
-        Store::open_read_only(&folder.dir),
-    ] {
-        let error = result.unwrap_err();
-        assert!(matches!(error, StoreError::FormatTooNew { found: 2, supported: 1 }));
-        assert_eq!(error.fault(), Fault::Data);
+    for other in [super::FORMAT + 1, super::FORMAT - 1] {
+        let folder = folder();
+        drop(store(&folder));
+        set_format(&folder.dir, &other.to_le_bytes());
+        for result in [
+            Store::open(&folder.dir, NO_WAIT),
+            Store::create_or_open(&folder.dir, NO_WAIT),
+            Store::open_read_only(&folder.dir),
+        ] {
+            let error = result.unwrap_err();
+            assert_eq!(error.fault(), Fault::Data);
+            let (StoreError::FormatTooNew { found, supported }
+            | StoreError::FormatTooOld { found, supported, .. }) = error
+            else {
+                panic!("{error:?}")
+            };
+            assert_eq!((found, supported), (other, super::FORMAT));
+        }
     }
 }
 
@@ -1001,7 +1058,8 @@ fn a_new_store_has_every_table_and_no_other() {
     use redb::{MultimapTableHandle, ReadableDatabase, TableHandle};
     let folder = folder();
     let store = store(&folder);
-    let super::Access::Write(database) = &store.access else { panic!() };
+    let opened = store.current(NO_WAIT).unwrap();
+    let super::Access::Write(database) = &opened.access else { panic!() };
     let transaction = database.begin_read().unwrap();
     let mut names: Vec<String> = transaction
         .list_tables()

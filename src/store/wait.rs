@@ -4,7 +4,10 @@
 //! here is the one of redb, except that it gives up.
 
 use std::fmt;
+use std::fs::File;
+use std::io;
 use std::ops::Bound;
+use std::path::Path;
 use std::time::Duration;
 
 use redb::backends::FileBackend;
@@ -52,36 +55,59 @@ pub(crate) fn poll<T, E>(
 pub(crate) struct PatientFile {
     file: FileBackend,
     at_most: Duration,
+    #[cfg(test)]
+    watched: Option<crate::powercut::Watched>,
 }
 
 impl PatientFile {
-    pub(crate) fn new(file: FileBackend, at_most: Duration) -> Self {
-        Self { file, at_most }
+    pub(crate) fn new(
+        #[cfg_attr(not(test), expect(unused_variables, reason = "for tests alone"))] path: &Path,
+        file: File,
+        at_most: Duration,
+    ) -> Result<Self, redb::DatabaseError> {
+        Ok(Self {
+            file: FileBackend::new(file)?,
+            at_most,
+            #[cfg(test)]
+            watched: crate::powercut::opened(path),
+        })
+    }
+
+    /// Lets a test write down or refuse what is asked of the disk.
+    #[cfg(test)]
+    fn ask(&self, op: impl FnOnce(usize) -> crate::powercut::Op) -> io::Result<()> {
+        self.watched.as_ref().map_or(Ok(()), |watched| watched.ask(op))
     }
 }
 
 impl StorageBackend for PatientFile {
-    fn len(&self) -> std::io::Result<u64> {
+    fn len(&self) -> io::Result<u64> {
         self.file.len()
     }
 
-    fn read(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.file.read(offset, out)
     }
 
-    fn set_len(&self, len: u64) -> std::io::Result<()> {
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        #[cfg(test)]
+        self.ask(|file| crate::powercut::Op::SetLen(file, len))?;
         self.file.set_len(len)
     }
 
-    fn sync_data(&self) -> std::io::Result<()> {
+    fn sync_data(&self) -> io::Result<()> {
+        #[cfg(test)]
+        self.ask(crate::powercut::Op::Sync)?;
         self.file.sync_data()
     }
 
-    fn write(&self, offset: u64, data: &[u8]) -> std::io::Result<()> {
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        #[cfg(test)]
+        self.ask(|file| crate::powercut::Op::Write(file, offset, data.to_vec()))?;
         self.file.write(offset, data)
     }
 
-    fn close(&self) -> std::io::Result<()> {
+    fn close(&self) -> io::Result<()> {
         self.file.close()
     }
 

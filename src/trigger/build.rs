@@ -74,8 +74,8 @@ impl Default for Building {
     }
 }
 
-/// Whether a phrase in normal form is within the limits.
-pub(super) fn is_kept(phrase: &str) -> bool {
+/// Whether a phrase in normal form is within the limits of an automaton.
+pub fn is_kept(phrase: &str) -> bool {
     !phrase.is_empty()
         && phrase.len() <= MAX_PHRASE_BYTES
         && phrase.split(' ').count() <= MAX_PHRASE_WORDS

@@ -25,14 +25,16 @@ mod fuzzy;
 mod scan;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
+use fst::Streamer as _;
 use fst::raw::{Error as RawError, Fst};
 
 use crate::fault::Fault;
 
-pub use build::{Building, build};
+pub use build::{Building, build, is_kept};
 pub use fuzzy::edits;
 
 /// The most words that a phrase has in an automaton.
@@ -114,6 +116,24 @@ impl<'a> Triggers<'a> {
     {
         let automata = automata.into_iter().map(|bytes| check(bytes.into()));
         Ok(Self { automata: automata.collect::<Result<_, _>>()? })
+    }
+
+    /// Whether a phrase in normal form is in one of the automata.
+    pub fn has(&self, phrase: &str) -> bool {
+        self.automata.iter().any(|automaton| automaton.contains_key(phrase))
+    }
+
+    /// Every phrase of the automata, sorted, each once.
+    pub fn phrases(&self) -> Vec<String> {
+        let mut phrases = BTreeSet::new();
+        for automaton in &self.automata {
+            let mut stream = automaton.stream();
+            while let Some((phrase, _)) = stream.next() {
+                // Only text was ever put in.
+                phrases.insert(String::from_utf8_lossy(phrase).into_owned());
+            }
+        }
+        phrases.into_iter().collect()
     }
 
     /// Returns every phrase that stands in `query`, longest first.

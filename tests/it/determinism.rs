@@ -102,7 +102,7 @@ fn a_history_of_updates_changes_nothing() {
 fn a_link_changes_another_file_as_if_it_had_always_been_there() {
     let pages = |env: &Env, links: &str| {
         env.write("tree/b.md", "# Guide\n\nText of it.\n\n## Undo the last step\n\nWords here.\n");
-        env.write("tree/notes/a.md", &format!("# Notes\n\n{links}\n"));
+        env.write("tree/notes/a.md", format!("# Notes\n\n{links}\n"));
     };
     let fresh = |links: &str| {
         let env = Env::new();

@@ -17,6 +17,9 @@ mod disclosure;
 /// Does `psos eval` measure what it says, and refuse what it cannot measure?
 #[cfg(test)]
 mod eval;
+/// Do stores of every released format open, or say what to do?
+#[cfg(test)]
+mod formats;
 /// Does the shipped tree answer everyday questions with the right record first?
 #[cfg(test)]
 mod guide;
@@ -26,8 +29,12 @@ mod harness;
 /// Do we accept the licences of all packages that psos is built from?
 #[cfg(test)]
 mod licence;
+/// Are trees read as people have them: names, links, depths, and what is no file?
+#[cfg(test)]
+mod paths;
 /// Does a task run, end, go on after a kill, and replay, on the command line?
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod pipeline;
 /// What becomes of copies, misspellings, paraphrases and scopes?
 #[cfg(test)]
@@ -35,6 +42,15 @@ mod recall;
 /// Does the JSON that psos prints look as its schema says, key by key?
 #[cfg(test)]
 mod schema;
+/// Is a store good after kills, beside other processes, and where nothing may be written?
+#[cfg(test)]
+mod survival;
 /// Does the source keep to its own rules: who names whom, and is every table described?
 #[cfg(test)]
 mod tidy;
+/// Is a store looked after: doctor, deep verification, compaction, watching?
+#[cfg(test)]
+mod upkeep;
+/// Are files that are no store refused, and never replaced?
+#[cfg(test)]
+mod wrong;

@@ -224,6 +224,7 @@ fn the_reports_are_as_their_schemas_say() {
         ("remarks.schema.json", &[&["status", "--remarks", "--json"], &store[..]].concat()),
         ("show-records.schema.json", &["show-records", "tree/git/undo.md", "--json"]),
         ("show-records.schema.json", &["show-records", "tree/bad.jsonl", "--json"]),
+        ("doctor.schema.json", &[&["doctor", "--json"], &store[..]].concat()),
         ("get.schema.json", &[&["get", "rows.jsonl#d1", "--json"], &store[..]].concat()),
         ("get.schema.json", &[&["get", "rows.jsonl#d1:trigger", "--json"], &store[..]].concat()),
     ] {
@@ -231,6 +232,10 @@ fn the_reports_are_as_their_schemas_say() {
         assert_eq!(outcome.code, Some(0), "{args:?}: {outcome:?}");
         assert_none(Schema::read(schema).faults(&Json::parse(&outcome.stdout)));
     }
+    std::fs::remove_file(env.path("tree/.psos/.gitignore")).unwrap();
+    let ill = env.run(&[&["doctor", "--json"], &store[..]].concat());
+    assert_eq!(ill.code, Some(3), "{ill:?}");
+    assert_none(Schema::read("doctor.schema.json").faults(&Json::parse(&ill.stdout)));
     let list = env.run(&[&["ls", "--json"], &store[..]].concat());
     assert_eq!(list.stdout.lines().count(), 7, "{list:?}");
     for line in list.stdout.lines() {

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use psos::pipeline::model::Model;
 use psos::pipeline::scenario::{self, Callsites, ScenarioSuite, SuiteError, SuiteReport, Workshop};
 
 use crate::cli::args::EvalArgs;
@@ -11,8 +12,10 @@ use crate::cli::output::{print, tell};
 use crate::cli::pipeline::{environment, open_model};
 use crate::cli::{Done, NOTHING};
 
-/// For how many questions the model decides every candidate, too, to see how often it is right.
-const N_BY_MODEL: usize = 20;
+/// Questions that a real model is asked at most.
+const MAX_QUESTIONS: usize = 1_000;
+/// Of how many questions every candidate is put to the model as well.
+const N_BY_MODEL: usize = 10;
 
 /// The text of a suite file, if it is one of scenarios. What cannot be read is for the other kind to report.
 pub(super) fn read(suite: &Path) -> Option<String> {
@@ -33,15 +36,12 @@ pub(super) fn run(args: &EvalArgs, file: &Path, text: &str) -> Done {
     for scenario in &suite.scenarios {
         tell(&format!("{} ...\n", scenario.name));
         let folder = tempfile::tempdir()?;
-        let callsites = match (&mut model, &args.callsites) {
-            (Some(model), Some(data)) => Some(Callsites {
+        let callsites = match (&args.data, &mut model) {
+            (Some(data), Some(model)) => Some(Callsites {
                 data,
                 model: model.as_mut(),
-                silent: match &mut silent {
-                    Some(silent) => Some(silent.as_mut()),
-                    None => None,
-                },
-                max_questions: args.max_questions,
+                silent: silent.as_mut().map(|silent| silent.as_mut() as &mut dyn Model),
+                max_questions: MAX_QUESTIONS,
                 n_by_model: N_BY_MODEL,
             }),
             _ => None,

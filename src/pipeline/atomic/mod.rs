@@ -202,7 +202,7 @@ pub fn answer(root: &Path, question: &Question, model: &mut Narrow<'_>, max_call
                     sites.insert(Site { file, line, by: Decider::Syntax });
                 }
                 Usage::Unclear => {
-                    open.push(Open { hit: hit.clone(), context: prompt::Context::of(bytes, hit) })
+                    open.push(Open { hit: hit.clone(), context: prompt::Context::of(bytes, hit) });
                 }
                 other => *rejected_by_syntax.entry(kind_name(other).to_owned()).or_insert(0) += 1,
             }

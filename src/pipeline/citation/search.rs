@@ -96,6 +96,9 @@ impl Search {
     }
 }
 
+/// Takes a file that has a match: its path, its bytes, its matches.
+pub type Found<'a> = dyn FnMut(&str, &[u8], &[Hit]) + 'a;
+
 /// Searches the tree. Links are not followed, and what is no file is passed over: a search looks at the
 /// content of the tree, and the content of a link is elsewhere.
 pub fn search(root: &Path, pattern: &Pattern) -> Search {
@@ -103,11 +106,7 @@ pub fn search(root: &Path, pattern: &Pattern) -> Search {
 }
 
 /// Searches the tree, and shows each file that has a match: its path, its bytes, its matches.
-pub fn search_files(
-    root: &Path,
-    pattern: &Pattern,
-    found: &mut dyn FnMut(&str, &[u8], &[Hit]),
-) -> Search {
+pub fn search_files(root: &Path, pattern: &Pattern, found: &mut Found<'_>) -> Search {
     let mut search = Search {
         pattern: pattern.clone(),
         n_files: 0,

@@ -168,8 +168,8 @@ fn pytest(text: &str) -> Result<Counts, RunnerFault> {
         let timed = line.rsplit_once(" in ").is_some_and(|(_, time)| {
             time.starts_with(|c: char| c.is_ascii_digit()) && time.contains('s')
         });
-        timed && line.starts_with(|c: char| c.is_ascii_digit())
-            || timed && line.starts_with("no tests ran")
+        let counts = line.starts_with(|c: char| c.is_ascii_digit());
+        timed && (counts || line.starts_with("no tests ran"))
     };
     let line = text.lines().rfind(is_summary).ok_or(RunnerFault::NoCounts)?;
     let number = |word| before(line, word).unwrap_or_default();

@@ -13,6 +13,7 @@ use super::{
 use crate::clock::FixedClock;
 use crate::pipeline::process::Environment;
 
+#[expect(clippy::unnecessary_wraps, reason = "compared with what may fail")]
 fn counts(passed: u64, failed: u64, skipped: u64) -> Result<Counts, RunnerFault> {
     Ok(Counts { passed, failed, skipped })
 }
@@ -244,7 +245,7 @@ impl Bench {
                 tree: &tree,
                 scratch: self.tree(),
                 environment: &self.environment,
-                timeout: Duration::from_millis(500),
+                timeout: Duration::from_secs(4),
                 max_output_bytes: 2_000,
                 clock: &FixedClock(Duration::from_secs(3)),
             },

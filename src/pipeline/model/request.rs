@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Message, ModelError, ModelErrorKind, Request, Role};
 
 /// How long a call may take when nobody says so.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);
 
 impl Request {
     /// One question to a model, as one message, with two minutes of time.

@@ -100,7 +100,7 @@ fn program(line: &str, timeout: Duration) -> Result<Reply, ModelError> {
     model.complete(&Request { timeout, ..Request::ask("p", "the question", 7) })
 }
 
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 #[cfg(unix)]
 #[test]

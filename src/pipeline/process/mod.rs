@@ -192,5 +192,6 @@ pub fn find_program(program: &str, folder: &Path, environment: &Environment) -> 
         .find(is_file)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

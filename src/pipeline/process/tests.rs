@@ -26,7 +26,7 @@ fn environment() -> Environment {
     [("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())].into()
 }
 
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 #[test]
 fn output_exit_code_and_input_are_passed_on() {

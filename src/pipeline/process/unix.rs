@@ -159,7 +159,7 @@ impl<'a> Input<'a> {
 
 /// What comes from the child.
 struct Pipe<R> {
-    pipe: Option<R>,
+    end: Option<R>,
     stream: Stream,
     kept: Output,
     buffer: Vec<u8>,
@@ -170,15 +170,15 @@ impl<R: Read + AsFd> Pipe<R> {
         if let Some(pipe) = &pipe {
             set_nonblocking(pipe)?;
         }
-        Ok(Self { pipe, stream, kept: Output::default(), buffer: vec![0; CHUNK_BYTES] })
+        Ok(Self { end: pipe, stream, kept: Output::default(), buffer: vec![0; CHUNK_BYTES] })
     }
 
     /// Reads what is there; whether that was something.
     fn pump(&mut self, max_bytes: usize, heard: &mut dyn FnMut(Stream, &[u8])) -> io::Result<bool> {
-        let Some(pipe) = &mut self.pipe else { return Ok(false) };
+        let Some(pipe) = &mut self.end else { return Ok(false) };
         match pipe.read(&mut self.buffer) {
             Ok(0) => {
-                self.pipe = None;
+                self.end = None;
                 Ok(false)
             }
             Ok(n) => {

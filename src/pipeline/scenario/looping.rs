@@ -132,7 +132,7 @@ pub(crate) fn open_loop(n_turns: u32, growth: impl Fn(u32) -> u32) -> Loop {
             messages: messages(&transcript),
             schema: None,
             max_output_tokens: 1_000,
-            timeout: std::time::Duration::from_secs(60),
+            timeout: std::time::Duration::from_mins(1),
         };
         loops.turns.push(count(&request.messages));
         let Ok(reply) = model.complete(&request) else { break };

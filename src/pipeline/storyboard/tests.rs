@@ -43,7 +43,7 @@ fn perform_in(folder: &Path, board: &Storyboard, replies: &[&str]) -> Result<Rep
             scratch: &folder.join("scratch"),
             package: &folder.join("package"),
             environment: &environment(),
-            timeout: Duration::from_millis(300),
+            timeout: Duration::from_secs(4),
             max_output_bytes: 10_000,
             clock: &FixedClock(Duration::from_secs(7)),
         },

@@ -24,7 +24,8 @@ fn except(
 
 #[test]
 fn what_is_no_valid_reply_is_asked_again_once_and_then_failed() {
-    let replies: [(&str, fn(&Seen) -> String); 6] = [
+    type Replies = [(&'static str, fn(&Seen) -> String); 6];
+    let replies: Replies = [
         ("prose", |_| "I would have to look at it more closely.".to_owned()),
         ("two objects", |seen| format!("{} {}", diligent(seen, 8), diligent(seen, 8))),
         ("another schema", |seen| seen.reply(json!({"done": true}))),
@@ -209,7 +210,8 @@ impl<M: Model> Model for Altered<M> {
 
 #[test]
 fn the_output_of_an_input_that_did_not_arrive_whole_grounds_nothing() {
-    let alterations: [(&str, fn(&Request, &mut Reply)); 3] = [
+    type Alterations = [(&'static str, fn(&Request, &mut Reply)); 3];
+    let alterations: Alterations = [
         ("cut off", |_, reply| reply.finish = Finish::Length),
         ("the provider counted", |request, reply| {
             let input = count(&request.messages) * 6 / 10;
@@ -236,7 +238,8 @@ fn the_output_of_an_input_that_did_not_arrive_whole_grounds_nothing() {
 fn what_does_not_fit_is_declared_and_strict_refuses_it() {
     let narrow = || Bench::new(task("[limits]\ncall_input_tokens = 900"), 1);
     let long = |mut bench: Bench<'static>| {
-        bench.shelf.0[0].detail = (0..200).map(|n| format!("line {n} of a long file\n")).collect();
+        let lines: Vec<String> = (0..200).map(|n| format!("line {n} of a long file\n")).collect();
+        bench.shelf.0[0].detail = lines.concat();
         bench.tree = bench.shelf.tree();
         bench
     };

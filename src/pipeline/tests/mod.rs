@@ -38,7 +38,8 @@ pub(super) fn shelf(n: usize) -> Shelf {
         summary: format!("The file with the number {n}, of some lines."),
         detail: (0..8)
             .map(|line| format!("file {n} says on its line {line} that all is well\n"))
-            .collect(),
+            .collect::<Vec<_>>()
+            .concat(),
     };
     Shelf((0..n).map(record).collect())
 }

@@ -77,7 +77,7 @@ fn killed_at_any_event_and_continued_by_another_model_a_run_ends_the_same() {
             sources: &mut sources,
             truth: &mut tree,
             delivery: &mut Forbidden,
-            clock: &FixedClock(T0 + Duration::from_secs(86_400)),
+            clock: &FixedClock(T0 + Duration::from_hours(24)),
             journal: &mut journal,
             watch: &mut Quiet,
         };

@@ -20,10 +20,11 @@ fn code(n: usize) -> String {
 fn store(n_records: usize) -> (tempfile::TempDir, Engine) {
     let dir = tempfile::tempdir().unwrap();
     for n in 0..n_records {
-        let filler: String =
+        let filler: Vec<String> =
             (0..30).map(|i| format!("Sentence {i} of the note keeps on.\n")).collect();
         let text = format!(
-            "# Harbour note {n}\n\nThe harbour note number {n} is about boats.\n\n{filler}\nThe code is {}.\n",
+            "# Harbour note {n}\n\nThe harbour note number {n} is about boats.\n\n{}\nThe code is {}.\n",
+            filler.concat(),
             code(n)
         );
         std::fs::write(dir.path().join(format!("note{n}.md")), text).unwrap();

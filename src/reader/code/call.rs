@@ -150,7 +150,10 @@ fn is_called(leaf: Node<'_>) -> bool {
         if is_first && parent.kind() == "object_creation_expression" {
             return true;
         }
-        let is_around = is_first && AROUND.contains(&parent.kind());
+        // `a?.f` of C#, of which a call is made as a whole.
+        let is_conditional = parent.kind() == "conditional_access_expression"
+            && parent.child_by_field_name("condition") != Some(node);
+        let is_around = is_conditional || is_first && AROUND.contains(&parent.kind());
         if !is_around && !is_field(parent, node, &LONGER) {
             return false;
         }

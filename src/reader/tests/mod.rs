@@ -5,12 +5,7 @@
     clippy::needless_pass_by_value,
     reason = "expect-test writes and takes its texts like this"
 )]
-#![expect(
-    clippy::cast_possible_truncation,
-    clippy::naive_bytecount,
-    clippy::format_push_string,
-    reason = "tests show small values"
-)]
+#![expect(clippy::format_push_string, reason = "tests show small values")]
 
 use super::{
     Document, Fields, Input, Options, Sidecar, Tiers, check, is_sidecar, read, sidecar_path,

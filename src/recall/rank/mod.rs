@@ -15,7 +15,7 @@ use crate::recall::{
 };
 use crate::record::Origin;
 use crate::store::{Head, RecordKey};
-use crate::text::Form;
+use crate::text::{Form, Language};
 
 pub(crate) use feature::{N_FEATURES, NAMES};
 
@@ -119,7 +119,7 @@ pub(super) fn rank(
     Ok((ranked, model.reasons()))
 }
 
-/// The scores under which a text of some length is no answer, by whether somebody wrote its triggers:
+/// The scores under which an English text of some length is no answer, by whether somebody wrote its triggers:
 /// somebody who did wrote down what it is for, so a question that misses it is about something else. Each is one less
 /// than the highest whole number that refuses no standard tuning question of the field guide; the one is
 /// left to questions in other words. `eval/README.md` has what they refuse.
@@ -127,14 +127,15 @@ const AUTHORED_FLOOR: f64 = 8.0;
 const DERIVED_FLOOR: f64 = 7.0;
 /// From how many words of detail on these floors hold: a short text scores little whatever it is about.
 const MIN_WORDS: usize = 40;
-/// How much of a question a shorter text must have in like words, synonyms or paraphrases, as a share of its
+/// How much of a question another text must have in like words, synonyms or paraphrases, as a share of its
 /// weight: next to nothing in common is refused.
 const SHORT_FLOOR: f64 = 0.10;
 
 /// Whether the best candidate is an answer at all.
 pub(super) fn is_answer(best: &Ranked) -> bool {
     let value = |name: &str| best.features().find(|f| f.name == name).map_or(0.0, |f| f.value);
-    if best.n_words < MIN_WORDS {
+    // In other languages there are no synonyms and paraphrases to score by.
+    if best.n_words < MIN_WORDS || best.head.language != Language::English {
         value("like") + value("synonyms") + value("paraphrase") >= SHORT_FLOOR
     } else if best.head.triggers.iter().any(|trigger| trigger.origin != Origin::Derived) {
         best.score >= AUTHORED_FLOOR

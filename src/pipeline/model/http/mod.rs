@@ -1,4 +1,4 @@
-//! A model behind the HTTP API that OpenAI made common (`POST /chat/completions`).
+//! A model behind the HTTP API that `OpenAI` made common (`POST /chat/completions`).
 //!
 //! What is sent: messages, a bound on the reply, temperature 0, and a JSON Schema when the model can be
 //! held to one. What is taken from the environment: nothing; the key is handed in.
@@ -59,7 +59,7 @@ impl Default for Retry {
         Self {
             max_attempts: 4,
             first_pause: Duration::from_secs(1),
-            max_pause: Duration::from_secs(60),
+            max_pause: Duration::from_mins(1),
         }
     }
 }
@@ -108,5 +108,6 @@ fn is_this_machine(authority: &str) -> bool {
         || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-#[cfg(all(test, feature = "live-model"))]
+#[cfg(test)]
+#[cfg(feature = "live-model")]
 mod tests;

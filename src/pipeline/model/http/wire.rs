@@ -51,6 +51,7 @@ struct Said {
 }
 
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the API names them so")]
 struct Tokens {
     prompt_tokens: u32,
     #[serde(default)]

@@ -119,7 +119,7 @@ fn in_session(driver: &Driver, at: &str, page: &Page, address: &str) -> Result<W
     let body = driver.element(at, "body").map_err(Failed::infra)?;
     let text =
         driver.call("GET", &format!("{at}/element/{body}/text"), None).map_err(Failed::infra)?;
-    watched.text = text.as_str().unwrap_or_default().to_owned();
+    text.as_str().unwrap_or_default().clone_into(&mut watched.text);
     Ok(watched)
 }
 

@@ -27,7 +27,7 @@ const BROWSERS: [&str; 4] =
 const DRIVERS: [&str; 2] = ["chromedriver", "chromium.chromedriver"];
 const ENCODER: &str = "ffmpeg";
 /// The time that a scene in a browser may take in all.
-const SCENE_TIME: Duration = Duration::from_secs(120);
+const SCENE_TIME: Duration = Duration::from_mins(2);
 
 /// What is done in a browser, instead of commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,5 +160,6 @@ fn join(
     }
 }
 
-#[cfg(all(test, unix, feature = "live-model"))]
+#[cfg(test)]
+#[cfg(all(unix, feature = "live-model"))]
 mod tests;

@@ -150,7 +150,7 @@ fn perform_page(folder: &Path, path: &str) -> Verdict {
         scratch: &folder.join("scratch"),
         package: &folder.join("package"),
         environment: &environment,
-        timeout: Duration::from_secs(60),
+        timeout: Duration::from_mins(1),
         max_output_bytes: 100_000,
         clock: &SystemClock,
     };
