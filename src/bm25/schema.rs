@@ -109,10 +109,7 @@ pub(super) fn wire(term: &str) -> Cow<'_, str> {
     if wire.len() <= MAX_TERM_BYTES {
         return wire;
     }
-    let mut end = MAX_TERM_BYTES;
-    while !wire.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = wire.floor_char_boundary(MAX_TERM_BYTES);
     wire.to_mut().truncate(end);
     wire
 }

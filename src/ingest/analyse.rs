@@ -21,7 +21,7 @@ const MAX_ANALYSED_BYTES: usize = 1 << 20;
 pub(crate) fn stored(record: &Record) -> NewRecord {
     let language = record.language;
     let indexed = record.indexed();
-    let indexed = head(&indexed);
+    let indexed = text::head(&indexed, MAX_ANALYSED_BYTES);
     let mut texts: Vec<&str> =
         vec![&record.title, &record.description.text, &record.summary.text, indexed];
     texts.extend(record.breadcrumb.iter().map(String::as_str));
@@ -72,7 +72,10 @@ pub(crate) fn indexed_terms(head: &Head, detail: &Detail) -> Vec<String> {
     );
     let mut terms: Vec<String> =
         texts.into_iter().flat_map(|text| text::terms(text, head.language)).collect();
-    let mut detail = text::terms(self::head(&record::indexed(detail.shown())), head.language);
+    let mut detail = text::terms(
+        text::head(&record::indexed(detail.shown()), MAX_ANALYSED_BYTES),
+        head.language,
+    );
     detail.truncate(MAX_DETAIL_TERMS);
     terms.append(&mut detail);
     terms
@@ -86,10 +89,6 @@ pub(crate) fn words(terms: &[String]) -> Vec<NewWord> {
         .map(|term| NewWord { print: text::fingerprint(term), grams: text::grams(term) })
         .filter(|word| !word.grams.is_empty())
         .collect()
-}
-
-fn head(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(MAX_ANALYSED_BYTES)).unwrap_or(text)
 }
 
 fn forms(texts: &[&str]) -> Vec<u16> {

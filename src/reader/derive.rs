@@ -2,9 +2,9 @@
 //! tiers win.
 
 use super::node::squeeze;
-use super::sketch::{Sketch, head};
+use super::sketch::Sketch;
 use crate::record::Tier;
-use crate::text;
+use crate::text::{self, head};
 
 /// The version of derivation: with another one, the same content may get other tiers.
 pub const DERIVE_VERSION: u32 = 2;

@@ -4,8 +4,8 @@ use super::decode::Source;
 use super::diagnostic::Diagnostic;
 use super::node::Node;
 use super::rendering::Rendering;
-use super::sketch::head;
 use super::{Document, Sidecar, Tiers, plain};
+use crate::text::head;
 
 /// Bytes of outputs that may stand between a cell and the next.
 const MAX_SOUGHT: usize = 4 << 20;

@@ -8,11 +8,11 @@ use super::diagnostic::Diagnostic;
 use super::format::{file_name, file_stem};
 use super::node::squeeze;
 use super::sidecar::Entries;
-use super::sketch::{Sketch, head};
+use super::sketch::Sketch;
 use super::tiers::{Authored, Material, settle};
 use super::{Document, Sidecar, Tiers};
 use crate::record::{Kind, Record, RecordId};
-use crate::text::Language;
+use crate::text::{Language, head};
 
 /// Bytes of a text that its language is guessed from.
 const SAMPLE_BYTES: usize = 4_000;

@@ -8,11 +8,11 @@ use super::diagnostic::Diagnostic;
 use super::field::{Fields, first};
 use super::node::{Node, squeeze};
 use super::sidecar::Entries;
-use super::sketch::{Sketch, head};
+use super::sketch::Sketch;
 use super::tiers::{Authored, Material, settle};
 use super::{Options, Sidecar, markdown};
 use crate::record::{Kind, Record, RecordId};
-use crate::text::{self, Language};
+use crate::text::{self, Language, head};
 
 /// Bytes of a row that its language is guessed from.
 const SAMPLE_BYTES: usize = 1_000;

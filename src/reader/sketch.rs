@@ -1,5 +1,7 @@
 //! What a record's text looks like to derivation: its prose, names and commands, whatever the format.
 
+use crate::text::head;
+
 /// The most texts of one sort that a sketch keeps; what comes later adds nothing to short tiers.
 const MAX_TEXTS: usize = 24;
 /// The most bytes of one text that a sketch keeps.
@@ -63,9 +65,4 @@ impl Sketch {
             self.commands = next.commands;
         }
     }
-}
-
-/// The longest start of a text that has at most `max_bytes` bytes, cut between characters.
-pub(super) fn head(text: &str, max_bytes: usize) -> &str {
-    text.get(..text.floor_char_boundary(max_bytes)).unwrap_or(text)
 }

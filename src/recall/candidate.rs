@@ -71,20 +71,27 @@ pub(crate) fn find(
             }),
         }
     }
-    for word in &mut words {
-        read_misspelt(handles, word)?;
-    }
     let only_filler = words.iter().all(|word| Role::of(&word.word.text) != Role::Topic);
-    let terms: Vec<QueryTerm> = words
-        .iter()
-        .map(|word| QueryTerm {
-            variants: word.variants.clone(),
-            weight: narrowed(rank::query_weight(&word.word, only_filler)),
-        })
-        .collect();
     let stats = Stats { n_docs: totals.n_records, total_len: totals.all_terms() };
     let accepts = filter.prepare(handles.snapshot)?;
-    let found = handles.lexical.search(&terms, &stats, &accepts, N_CANDIDATES)?;
+    let search = |words: &[IndexedWord]| {
+        let terms: Vec<QueryTerm> = words
+            .iter()
+            .map(|word| QueryTerm {
+                variants: word.variants.clone(),
+                weight: narrowed(rank::query_weight(&word.word, only_filler)),
+            })
+            .collect();
+        handles.lexical.search(&terms, &stats, &accepts, N_CANDIDATES)
+    };
+    let mut found = search(&words)?;
+    let mut is_misspelt = false;
+    for (word, _) in words.iter_mut().zip(&found.df).filter(|(_, df)| **df == 0) {
+        is_misspelt |= read_misspelt(handles, word)?;
+    }
+    if is_misspelt {
+        found = search(&words)?;
+    }
     let mut candidates: BTreeMap<RecordKey, Vec<TriggerMatch>> =
         found.hits.iter().map(|hit| (RecordKey(hit.key), Vec::new())).collect();
 
@@ -123,16 +130,15 @@ pub(crate) fn find(
     Ok(Found { candidates, words, only_filler, n_matched })
 }
 
-/// Takes a word that no record has for a misspelling of those that are nearest to it.
+/// Takes a word that no record has for a misspelling of those that are nearest to it, if there are some.
 ///
 /// Only words of letters, of [`MIN_LETTERS`] at least: a number or a short name that is not there is not
 /// another one.
-fn read_misspelt(handles: Handles<'_>, word: &mut IndexedWord) -> Result<(), RecallError> {
+fn read_misspelt(handles: Handles<'_>, word: &mut IndexedWord) -> Result<bool, RecallError> {
     let n_letters = word.word.text.chars().count();
     let is_name = word.word.form != Form::Plain || !word.word.text.chars().all(char::is_alphabetic);
-    if is_name || n_letters < MIN_LETTERS || handles.lexical.document_frequency(&word.variants)? > 0
-    {
-        return Ok(());
+    if is_name || n_letters < MIN_LETTERS {
+        return Ok(false);
     }
     let max_distance = if n_letters < MIN_LETTERS_FOR_TWO { 1 } else { 2 };
     let mut near = Vec::new();
@@ -148,11 +154,12 @@ fn read_misspelt(handles: Handles<'_>, word: &mut IndexedWord) -> Result<(), Rec
         .collect();
     read_as.sort();
     read_as.dedup();
-    if read_as.len() <= MAX_READINGS {
-        word.variants.extend(read_as.iter().cloned());
-        word.read_as = read_as;
+    if read_as.is_empty() || read_as.len() > MAX_READINGS {
+        return Ok(false);
     }
-    Ok(())
+    word.variants.extend(read_as.iter().cloned());
+    word.read_as = read_as;
+    Ok(true)
 }
 
 fn name(how: How) -> String {

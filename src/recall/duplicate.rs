@@ -1,8 +1,6 @@
 //! Which records say the same: copies of one text in several places are one hit of an answer.
 //! Knows nothing of scores; who represents the copies is decided by the order they come in.
 
-use std::collections::BTreeSet;
-
 use crate::recall::RecallError;
 use crate::recall::rank::Ranked;
 use crate::record::Hash;
@@ -37,7 +35,8 @@ impl<'a> Group<'a> {
 /// What a text is compared by.
 struct Print {
     hash: Hash,
-    shingles: BTreeSet<[u32; SHINGLE]>,
+    /// Sorted, without repeats.
+    shingles: Vec<[u32; SHINGLE]>,
     n_words: usize,
 }
 
@@ -63,7 +62,10 @@ pub(super) fn group<'a>(
 impl Print {
     fn of(snapshot: &Snapshot, hit: &Ranked) -> Result<Self, RecallError> {
         let detail = snapshot.forward(hit.key)?.map(|forward| forward.detail).unwrap_or_default();
-        let shingles = detail.windows(SHINGLE).filter_map(|run| run.try_into().ok()).collect();
+        let mut shingles: Vec<[u32; SHINGLE]> =
+            detail.windows(SHINGLE).filter_map(|run| run.try_into().ok()).collect();
+        shingles.sort_unstable();
+        shingles.dedup();
         Ok(Self { hash: hit.head.hash, shingles, n_words: detail.len() })
     }
 
@@ -83,7 +85,8 @@ impl Print {
         if small < MIN_RESEMBLANCE * large {
             return 0.0;
         }
-        let common = self.shingles.intersection(&other.shingles).count() as f64;
+        let is_shared = |run: &&[u32; SHINGLE]| other.shingles.binary_search(run).is_ok();
+        let common = self.shingles.iter().filter(is_shared).count() as f64;
         common / (small + large - common)
     }
 }

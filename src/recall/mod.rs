@@ -128,11 +128,6 @@ impl Ranking {
         self.ranked.iter().map(|ranked| Candidate { ranked, reasons: &self.reasons })
     }
 
-    /// How many candidates there are.
-    pub fn n_candidates(&self) -> usize {
-        self.ranked.len()
-    }
-
     /// Whether the best candidate is good enough to be an answer.
     pub fn has_match(&self) -> bool {
         self.ranked.first().is_some_and(rank::is_answer)

@@ -89,19 +89,21 @@ pub(super) fn decode(bytes: &[u8]) -> Decoded<Forward> {
     let distinct = take_terms(&mut input, n_distinct)?;
     let mut reader = Reader { bits: take(&mut input, n_bits)?, at: 0 };
     let sequence = reader.sequence(usize::try_from(n_terms).unwrap_or_default(), &distinct)?;
-    let mut forms = BTreeSet::new();
+    let mut forms = Vec::new();
     for &term in &distinct {
         if reader.take(1)? == 1 {
-            forms.insert(folded(term));
+            forms.push(folded(term));
         }
     }
     reader.finish()?;
     let mut form = 0_u64;
     for _ in 0..n_rare {
         form = form.saturating_add(take_varint(&mut input)?);
-        forms.insert(u16::try_from(form).map_err(|_| "a form is too large".to_owned())?);
+        forms.push(u16::try_from(form).map_err(|_| "a form is too large".to_owned())?);
     }
     nothing_left(input)?;
+    forms.sort_unstable();
+    forms.dedup();
 
     let mut terms = sequence.into_iter();
     let mut next = |length: u64| -> Vec<u32> {
@@ -115,7 +117,6 @@ pub(super) fn decode(bytes: &[u8]) -> Decoded<Forward> {
     let description = next(description);
     let summary = next(summary);
     let triggers = trigger_lengths.into_iter().map(next).collect();
-    let forms = forms.into_iter().collect();
     Ok(Forward { triggers, title, breadcrumb, description, summary, detail, forms })
 }
 
@@ -259,8 +260,10 @@ impl Reader<'_> {
             if self.take(1)? == 1 {
                 let from = self.take(width(terms.len()))? as usize;
                 let length = self.take_length()? + SHORTEST_RUN;
-                let run = terms.get(from..from + length).ok_or_else(broken)?.to_vec();
-                terms.extend(run);
+                if from + length > terms.len() {
+                    return Err(broken());
+                }
+                terms.extend_from_within(from..from + length);
                 continue;
             }
             let place = if self.take(1)? == 1 {
@@ -280,14 +283,14 @@ impl Reader<'_> {
         Ok(terms)
     }
 
+    /// The next `n` bits, at most 32: they stand in at most five bytes.
     fn take(&mut self, n: u32) -> Decoded<u32> {
-        let mut value = 0;
-        for bit in 0..n {
-            let byte = self.bits.get(self.at / 8).ok_or("the row ends too early")?;
-            value |= u32::from((byte >> (self.at % 8)) & 1) << bit;
-            self.at += 1;
-        }
-        Ok(value)
+        let end = self.at + n as usize;
+        let bytes = self.bits.get(self.at / 8..end.div_ceil(8)).ok_or("the row ends too early")?;
+        let word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        let value = (word >> (self.at % 8)) & ((1 << n) - 1);
+        self.at = end;
+        u32::try_from(value).map_err(|error| error.to_string())
     }
 
     fn take_length(&mut self) -> Decoded<usize> {

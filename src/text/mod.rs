@@ -5,7 +5,7 @@ mod token;
 mod word;
 
 pub use language::Language;
-pub use token::{count, count_block, count_json, count_word, cut_to_tokens};
+pub use token::{count, count_block, count_json, count_word, cut_to_tokens, head};
 pub(crate) use word::is_unspaced;
 pub use word::{Form, Word, fingerprint, fold, form_print, grams, number, phrase, terms, words};
 

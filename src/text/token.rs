@@ -40,26 +40,27 @@ pub fn cut_to_tokens(text: &str, max_tokens: u32) -> &str {
     // Word ends, from which the last that fits is found by bisection: costs grow with the text.
     let ends: Vec<usize> =
         text.char_indices().filter(|(_, c)| c.is_whitespace()).map(|(at, _)| at).collect();
-    let head = |n: usize| n.checked_sub(1).and_then(|i| ends.get(i)).map_or(0, |&end| end);
+    let end_of = |n: usize| n.checked_sub(1).and_then(|i| ends.get(i)).map_or(0, |&end| end);
     let (mut fits, mut too_long) = (0, ends.len() + 1);
     while too_long - fits > 1 {
         let middle = fits.midpoint(too_long);
-        if count(text.get(..head(middle)).unwrap_or_default()) <= max_tokens {
+        if count(text.get(..end_of(middle)).unwrap_or_default()) <= max_tokens {
             fits = middle;
         } else {
             too_long = middle;
         }
     }
-    let cut = text.get(..head(fits)).unwrap_or_default().trim_end();
+    let cut = text.get(..end_of(fits)).unwrap_or_default().trim_end();
     if !cut.is_empty() {
         return cut;
     }
     // One long run without a space: characters, each of which costs at most its bytes.
-    let mut end = (max_tokens as usize).min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
+    head(text, max_tokens as usize)
+}
+
+/// The longest start of a text that has at most `max_bytes` bytes, cut between characters.
+pub fn head(text: &str, max_bytes: usize) -> &str {
+    text.get(..text.floor_char_boundary(max_bytes)).unwrap_or(text)
 }
 
 fn saturate(n: usize) -> u32 {

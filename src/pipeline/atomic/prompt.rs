@@ -75,14 +75,8 @@ pub(super) fn closed(
 fn cut_around(line: &str, needle: &str, room: usize) -> String {
     let at = line.find(needle).unwrap_or_default();
     let spare = room.saturating_sub(needle.len()) / 2;
-    let mut start = at.saturating_sub(spare);
-    while !line.is_char_boundary(start) {
-        start += 1;
-    }
-    let mut end = (start + room).min(line.len());
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
+    let start = line.ceil_char_boundary(at.saturating_sub(spare));
+    let end = line.floor_char_boundary(start + room);
     let head = if start > 0 { CUT } else { "" };
     let tail = if end < line.len() { CUT } else { "" };
     format!("{head}{}{tail}", line.get(start..end).unwrap_or_default())

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::fault::Fault;
+use crate::record::Hash;
 
 pub use coverage::{Coverage, NotGrounded, Span, coverage, ground_absence};
 pub use quote::{MIN_QUOTE_CHARS, MIN_QUOTE_LETTERS};
@@ -198,7 +199,7 @@ impl Checker {
                 return checked;
             }
         };
-        checked.file_blake3 = Some(blake3::hash(&bytes).to_hex().to_string());
+        checked.file_blake3 = Some(Hash::of(&bytes).to_string());
         checked.verdict = match file::text(&bytes) {
             Some(text) => quote::judge(text, citation.line, &citation.quote),
             None => Verdict::Unverifiable { reason: Doubt::NotText },

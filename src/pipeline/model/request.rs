@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Message, ModelError, ModelErrorKind, Request, Role};
+use crate::record::Hash;
 
 /// How long a call may take when nobody says so.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);
@@ -33,7 +34,7 @@ impl Request {
             "schema": self.schema,
             "max_output_tokens": self.max_output_tokens,
         });
-        blake3::hash(canonical(&content).as_bytes()).to_hex().to_string()
+        Hash::of(canonical(&content).as_bytes()).to_string()
     }
 }
 

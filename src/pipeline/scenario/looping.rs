@@ -8,15 +8,14 @@
 
 use serde_json::{Value, json};
 
-use super::sim::{Seen, Shelf, Shelved, Simulated, Tree, diligent};
+use super::sim::{Seen, Shelf, Shelved, Simulated, diligent};
 use super::{Measure, Outcome, Source};
 use crate::clock::FixedClock;
 use crate::ledger::{Actor, RunId};
 use crate::pipeline::model::{Message, Model, ModelError, Request, Role};
 use crate::pipeline::write::push;
 use crate::pipeline::{
-    Forbidden, MemoryJournal, Parts, Quiet, RunError, RunReport, Settings, State, Task, begin,
-    count, drive,
+    MemoryJournal, RunError, RunReport, Settings, State, Task, begin, count, drive,
 };
 use crate::text;
 
@@ -275,20 +274,11 @@ fn same_target(seen: &Seen) -> Vec<Value> {
 
 /// Runs a task over the files in memory.
 fn run(task: &Task, model: &mut dyn Model) -> Result<State, RunError> {
-    let mut shelf = shelf();
-    let mut tree: Tree = shelf.tree();
     let mut journal = MemoryJournal::new(RunId::from_text("looping"));
-    let mut parts = Parts {
-        model,
-        sources: &mut shelf,
-        truth: &mut tree,
-        delivery: &mut Forbidden,
-        clock: &FixedClock::default(),
-        journal: &mut journal,
-        watch: &mut Quiet,
-    };
-    let state = begin(task, Settings::default(), &Actor::harness(), &mut parts)?;
-    drive(state, &mut parts)
+    shelf().work(model, &FixedClock::default(), &mut journal, |parts| {
+        let state = begin(task, Settings::default(), &Actor::harness(), parts)?;
+        drive(state, parts)
+    })
 }
 
 /// How the tokens so far grow with the turns.

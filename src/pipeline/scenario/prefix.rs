@@ -10,8 +10,8 @@ use crate::clock::FixedClock;
 use crate::ledger::{Actor, RunId};
 use crate::pipeline::model::{Message, ModelError, Request};
 use crate::pipeline::{
-    Cache, FoldError, Forbidden, MemoryJournal, Parts, Quiet, RunError, Settings, State, Task,
-    Verdict, begin, count, drive, take_over,
+    Cache, FoldError, MemoryJournal, RunError, Settings, State, Task, Verdict, begin, count, drive,
+    take_over,
 };
 use crate::text;
 
@@ -117,42 +117,24 @@ fn run<F: FnMut(&Seen) -> Result<String, ModelError>>(
     cache: Cache,
     model: &mut Simulated<F>,
 ) -> Result<(State, Vec<crate::ledger::Entry>), RunError> {
-    let mut shelf = shelf();
-    let mut tree = shelf.tree();
     let mut journal = MemoryJournal::new(RunId::from_text("prefix"));
-    let mut parts = Parts {
-        model,
-        sources: &mut shelf,
-        truth: &mut tree,
-        delivery: &mut Forbidden,
-        clock: &FixedClock::default(),
-        journal: &mut journal,
-        watch: &mut Quiet,
-    };
     let settings = Settings { cache, ..Settings::default() };
-    let state = begin(task, settings, &Actor::harness(), &mut parts)?;
-    let state = drive(state, &mut parts)?;
+    let state = shelf().work(model, &FixedClock::default(), &mut journal, |parts| {
+        let state = begin(task, settings, &Actor::harness(), parts)?;
+        drive(state, parts)
+    })?;
     Ok((state, journal.entries))
 }
 
 /// Continues a run from the first part of its journal.
 fn resume(entries: &[crate::ledger::Entry]) -> Result<State, RunError> {
-    let mut shelf = shelf();
-    let mut tree = shelf.tree();
     let mut journal = MemoryJournal::new(RunId::from_text("prefix"));
     journal.entries = entries.to_vec();
-    let mut model = model("another");
-    let mut parts = Parts {
-        model: &mut model,
-        sources: &mut shelf,
-        truth: &mut tree,
-        delivery: &mut Forbidden,
-        clock: &FixedClock(Duration::from_secs(1)),
-        journal: &mut journal,
-        watch: &mut Quiet,
-    };
-    let state = take_over(entries, &Actor::harness(), "", &mut parts)?;
-    drive(state, &mut parts)
+    let clock = FixedClock(Duration::from_secs(1));
+    shelf().work(&mut model("another"), &clock, &mut journal, |parts| {
+        let state = take_over(entries, &Actor::harness(), "", parts)?;
+        drive(state, parts)
+    })
 }
 
 /// What a transcript costs with a provider that keeps every prefix: with a price for what is kept, and with

@@ -6,9 +6,11 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use crate::clock::Clock;
 use crate::pipeline::model::{Capability, Finish, Model, ModelError, Reply, Request, Role, Usage};
 use crate::pipeline::{
-    Citation, Depth, Piece, Search, SourceError, Sources, Standing, Truth, count,
+    Citation, Depth, Forbidden, MemoryJournal, Parts, Piece, Quiet, RunError, Search, SourceError,
+    Sources, Standing, Truth, count,
 };
 
 /// A model that is a function of its input alone, as a stateless one is.
@@ -210,6 +212,26 @@ pub(crate) struct Shelved {
 }
 
 impl Shelf {
+    /// Does some work of a run over these records, with nobody to deliver anything.
+    pub(crate) fn work<T>(
+        mut self,
+        model: &mut dyn Model,
+        clock: &dyn Clock,
+        journal: &mut MemoryJournal,
+        work: impl FnOnce(&mut Parts<'_>) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        let mut tree = self.tree();
+        work(&mut Parts {
+            model,
+            sources: &mut self,
+            truth: &mut tree,
+            delivery: &mut Forbidden,
+            clock,
+            journal,
+            watch: &mut Quiet,
+        })
+    }
+
     /// The tree that the records are from.
     pub(crate) fn tree(&self) -> Tree {
         Tree(self.0.iter().map(|record| (record.path.clone(), record.detail.clone())).collect())

@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::fault::Fault;
 use crate::pipeline::model::Model;
 use crate::pipeline::process::{self, Command, End, Environment};
+use crate::record::Hash;
 
 /// Where a storyboard is executed, and its bounds.
 #[derive(Debug, Clone, Copy)]
@@ -217,7 +218,7 @@ pub fn perform(
             let file = format!("{stem}.{extension}");
             let path = bench.package.join(&file);
             fs::write(&path, bytes).map_err(fault(&path))?;
-            evidence.push(Evidence { file, blake3: blake3::hash(bytes).to_hex().to_string() });
+            evidence.push(Evidence { file, blake3: Hash::of(bytes).to_string() });
         }
         let of_scene = SceneReport {
             name: scene.name.clone(),
@@ -446,7 +447,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), PerformError> {
 fn hashed(root: &Path, file: &str) -> Result<Evidence, PerformError> {
     let path = root.join(file);
     let bytes = fs::read(&path).map_err(fault(&path))?;
-    Ok(Evidence { file: file.to_owned(), blake3: blake3::hash(&bytes).to_hex().to_string() })
+    Ok(Evidence { file: file.to_owned(), blake3: Hash::of(&bytes).to_string() })
 }
 
 fn fault(path: &Path) -> impl FnOnce(io::Error) -> PerformError + use<'_> {

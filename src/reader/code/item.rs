@@ -10,10 +10,9 @@ use crate::reader::markdown;
 use crate::reader::nest::Nest;
 use crate::reader::node::squeeze;
 use crate::reader::sidecar::Entries;
-use crate::reader::sketch::head;
 use crate::reader::tiers::{Material, settle};
 use crate::record::{Kind, Record, RecordId, Slugger};
-use crate::text::Language;
+use crate::text::{Language, head};
 
 /// Bytes of comments that the language is guessed from.
 const SAMPLE_BYTES: usize = 4_000;
