@@ -210,6 +210,9 @@ pub(crate) struct StatusArgs {
     /// List every remark on the files of the store, and everything that was passed over.
     #[arg(long)]
     pub(crate) remarks: bool,
+    /// List the tables: rows, bytes, and bytes of pages around them. Reads the whole store.
+    #[arg(long, conflicts_with = "remarks")]
+    pub(crate) tables: bool,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use psos::clock::{Clock as _, SystemClock};
 use psos::engine::Engine;
 use psos::record::{Kind, Tier};
+use psos::store::TableSize;
 
 use crate::cli::Done;
 use crate::cli::args::StatusArgs;
@@ -18,6 +19,9 @@ const KINDS_SHOWN: usize = 10;
 
 pub(crate) fn run(args: &StatusArgs) -> Done {
     let engine = open(&args.store)?;
+    if args.tables {
+        return list_tables(&engine, args.json);
+    }
     let status = engine.status().map_err(|error| failure(error, engine.dir()))?;
     let totals = &status.totals;
     // As a person would write it; a tree that is gone keeps the path that the store has.
@@ -107,6 +111,33 @@ fn most(counts: &BTreeMap<String, u64>) -> Vec<(&str, u64)> {
 fn counts(counts: &BTreeMap<String, u64>) -> String {
     let entries = counts.iter().map(|(name, &n)| format!("{}: {n}", json(name.as_str())));
     format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+}
+
+/// Prints how much room each table takes.
+fn list_tables(engine: &Engine, as_json: bool) -> Done {
+    let sizes = engine.table_sizes().map_err(|error| failure(error, engine.dir()))?;
+    if as_json {
+        let tables = list(sizes.iter().map(|size| {
+            object([
+                ("table", json(size.name)),
+                ("rows", json(size.n_rows)),
+                ("stored_bytes", json(size.stored_bytes)),
+                ("overhead_bytes", json(size.overhead_bytes)),
+            ])
+        }));
+        print(&format!("{}\n", object([("schema_version", json(1)), ("tables", tables)])))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = format!("{:<10}{:>12}{:>16}{:>16}\n", "table", "rows", "bytes", "overhead");
+    for size in &sizes {
+        let TableSize { name, n_rows, stored_bytes, overhead_bytes } = size;
+        push(
+            &mut text,
+            format_args!("{name:<10}{n_rows:>12}{stored_bytes:>16}{overhead_bytes:>16}\n"),
+        );
+    }
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints every remark and everything that was passed over.

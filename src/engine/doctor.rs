@@ -121,7 +121,9 @@ fn unopened(error: StoreError) -> Result<Option<Finding>, EngineError> {
         error @ (StoreError::Damaged { .. } | StoreError::Corrupt { .. }) => {
             Ok(Some(finding(Ailment::Damaged, &error, help)))
         }
-        error @ StoreError::FormatTooOld { .. } => Ok(Some(finding(Ailment::Format, &error, help))),
+        error @ StoreError::FormatTooOld { .. } => {
+            Ok(Some(finding(Ailment::Format, &error, "run `psos index TREE` to build it anew")))
+        }
         error @ StoreError::FormatTooNew { .. } => {
             Ok(Some(finding(Ailment::Format, &error, "use the psos that made it")))
         }

@@ -20,7 +20,9 @@ use crate::recall::{
     root_of,
 };
 use crate::record::{Kind, Lines, Origin, RecordId, Tier};
-use crate::store::{Detail, Head, Problem, Selection, Snapshot, Store, StoreError, Totals};
+use crate::store::{
+    Detail, Head, Problem, Selection, Snapshot, Store, StoreError, TableSize, Totals,
+};
 use crate::text;
 use crate::trigger::Triggers;
 
@@ -167,6 +169,13 @@ impl Engine {
         let store = match Store::open_read_only(dir) {
             Ok(store) => Some(store),
             Err(StoreError::NotFound { .. }) => None,
+            Err(StoreError::FormatTooOld { found, .. }) => {
+                let preview = ingest::preview(root, None, options)?;
+                return Ok(IndexPreview {
+                    rebuilt_because: Some(ingest::older_format(found)),
+                    ..preview
+                });
+            }
             Err(error) => return Err(error.into()),
         };
         Ok(ingest::preview(root, store.as_ref(), options)?)
@@ -190,8 +199,12 @@ impl Engine {
     /// # Errors
     /// Those of [`rank`] and [`answer`].
     pub fn rank_and_recall(&self, request: &Request) -> Result<(Ranking, Answer), EngineError> {
-        let (ranking, mut answers) =
-            self.rank_and_answer(&request.query, &request.filter, std::slice::from_ref(request))?;
+        let (ranking, mut answers) = self.rank_and_answer(
+            &request.query,
+            &request.filter,
+            1,
+            std::slice::from_ref(request),
+        )?;
         // One request, one answer.
         let answer = answers.pop().ok_or(EngineError::Empty)??;
         Ok((ranking, answer))
@@ -199,7 +212,7 @@ impl Engine {
 
     /// Ranks the records for a question once and answers every request from that ranking: for
     /// measurements that differ in budget and format alone. The query and the filter of the requests
-    /// are not read.
+    /// are not read. The ranking has at least the best `n_hits`.
     ///
     /// # Errors
     /// Those of [`rank`]; those of each answer stand in its place.
@@ -207,13 +220,15 @@ impl Engine {
         &self,
         query: &Query,
         filter: &Filter,
+        n_hits: usize,
         requests: &[Request],
     ) -> Result<(Ranking, Vec<Result<Answer, RecallError>>), EngineError> {
         let (snapshot, loaded) = self.state()?;
         let root = root_of(self.store.dir(), &snapshot.root()?);
         let handles =
             Handles { snapshot: &snapshot, lexical: &loaded.lexical, triggers: &loaded.triggers };
-        let ranking = rank(handles, query, filter)?;
+        let n_ranked = requests.iter().map(Request::n_ranked).fold(n_hits, usize::max);
+        let ranking = rank(handles, query, filter, n_ranked)?;
         let state_of = |head: &Head| Ok(source_state(&snapshot, &root, &head.path)?);
         let answers = requests
             .iter()
@@ -355,6 +370,14 @@ impl Engine {
                 .map(|meta| meta.len())
                 .sum(),
         })
+    }
+
+    /// The room that each table of the store takes. Reads the whole store.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn table_sizes(&self) -> Result<Vec<TableSize>, EngineError> {
+        Ok(self.store.snapshot()?.table_sizes()?)
     }
 
     /// Checks every table of the store against the others, and the lexical index and the trigger automata

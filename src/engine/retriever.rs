@@ -67,7 +67,8 @@ impl<'a> EngineRetriever<'a> {
                 floor: self.settings.floor,
             })
             .collect();
-        let (ranking, answers) = self.engine.rank_and_answer(&query, &filter, &requests)?;
+        let (ranking, answers) =
+            self.engine.rank_and_answer(&query, &filter, N_JUDGED, &requests)?;
         let hits: Vec<Scored> = ranking
             .hits()
             .take(N_JUDGED)
@@ -106,7 +107,8 @@ impl<'a> EngineRetriever<'a> {
     fn explained(&self, question: &Question, ids: &[&str]) -> Result<Option<String>, EngineError> {
         let Some(query) = parse(question)? else { return Ok(None) };
         let query = query.ranked_down_to(self.settings.depth);
-        let (ranking, _) = self.engine.rank_and_answer(&query, &filter_of(question), &[])?;
+        let (ranking, _) =
+            self.engine.rank_and_answer(&query, &filter_of(question), usize::MAX, &[])?;
         let hits: Vec<(u32, String, Candidate<'_>)> = (1..)
             .zip(ranking.hits())
             .map(|(rank, hit)| (rank, self.name_of(hit.id()), hit))
@@ -184,7 +186,8 @@ impl<'a> TriggerRetriever<'a> {
         let Some(query) = parse(question)? else {
             return Ok(eval::Answer { no_match: true, ..eval::Answer::default() });
         };
-        let (ranking, _) = self.engine.rank_and_answer(&query, &filter_of(question), &[])?;
+        let (ranking, _) =
+            self.engine.rank_and_answer(&query, &filter_of(question), usize::MAX, &[])?;
         let mut hits: Vec<Scored> = ranking
             .hits()
             .filter_map(|hit| {

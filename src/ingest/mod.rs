@@ -30,7 +30,7 @@ pub(crate) use repair::{deep, rebuild_derived};
 
 /// A store of less than this many bytes is never too large.
 pub(crate) const SMALL_BYTES: u64 = 1 << 20;
-/// A change of fewer files than this is never followed by a compaction.
+/// A change of fewer files than this is never followed by a compaction, and fewer do not make a new store.
 const MANY_FILES: u64 = 64;
 
 /// How a tree is indexed.
@@ -148,10 +148,20 @@ pub fn index(
     let listing = list(root, options);
     let batch = store.begin(options.wait)?;
     // Planned under the write lock, so that no other writer changes the store in between.
-    let snapshot = store.snapshot()?;
-    let work = Work::plan(&snapshot, &listing, options)?;
-    check_empty(root, &listing, snapshot.totals(), options)?;
-    let batch = if work.is_from_nothing(options) && snapshot.totals().n_files > 0 {
+    let snapshot = match batch.empty_snapshot()? {
+        Some(empty) => empty,
+        None => store.snapshot()?,
+    };
+    let mut work = Work::plan(&snapshot, &listing, options)?;
+    let older = batch.older();
+    if let Some(older) = older {
+        work.rebuilt_because = Some(older_format(older.format));
+    }
+    let n_files = older.map_or(snapshot.totals().n_files, |older| older.n_files);
+    check_empty(root, &listing, n_files, options)?;
+    let is_anew = batch.is_anew();
+    let batch = if !is_anew && work.is_from_nothing(snapshot.totals(), listing.found.len(), options)
+    {
         store.begin_anew(batch)?
     } else {
         batch
@@ -233,6 +243,11 @@ pub fn preview(
     })
 }
 
+/// Why a store of an older format is built anew.
+pub(crate) fn older_format(format: u32) -> String {
+    format!("the store has format {format}, and this psos writes format {}", crate::store::FORMAT)
+}
+
 /// The files of a tree that have a reader, each with its sidecar.
 #[derive(Debug)]
 struct Tree {
@@ -284,12 +299,12 @@ fn list(root: &Path, options: &IndexOptions) -> Tree {
 fn check_empty(
     root: &Path,
     tree: &Tree,
-    totals: &Totals,
+    n_files: u64,
     options: &IndexOptions,
 ) -> Result<(), IngestError> {
-    let emptied = tree.found.is_empty() && tree.listing.unreadable.is_empty() && totals.n_files > 0;
+    let emptied = tree.found.is_empty() && tree.listing.unreadable.is_empty() && n_files > 0;
     if emptied && options.empty == EmptyTree::Refuse {
-        return Err(IngestError::EmptyTree { path: root.to_owned(), n_files: totals.n_files });
+        return Err(IngestError::EmptyTree { path: root.to_owned(), n_files });
     }
     Ok(())
 }
@@ -302,10 +317,15 @@ struct Work {
 }
 
 impl Work {
-    /// Whether the store is built anew beside the old one: when nothing of it is of use.
-    fn is_from_nothing(&self, options: &IndexOptions) -> bool {
-        let all = options.extent == Extent::Full || self.rebuilt_because.is_some();
-        all && Store::CAN_BEGIN_ANEW
+    /// Whether the store is built anew beside the old one: when nothing of it is of use, and enough is to come
+    /// that the file is to be no larger than it must.
+    fn is_from_nothing(&self, before: &Totals, n_found: usize, options: &IndexOptions) -> bool {
+        let anew = if before.n_files == 0 {
+            n_found as u64 >= MANY_FILES
+        } else {
+            options.extent == Extent::Full || self.rebuilt_because.is_some()
+        };
+        anew && Store::CAN_BEGIN_ANEW
     }
 
     fn plan(snapshot: &Snapshot, tree: &Tree, options: &IndexOptions) -> Result<Self, IngestError> {

@@ -114,8 +114,9 @@ pub(crate) fn find(
             continue;
         }
         for key in keys {
-            let head = handles.snapshot.head(key)?;
-            if head.is_some_and(|head| filter.accepts(&head)) {
+            if filter.accepts_all()
+                || handles.snapshot.head(key)?.is_some_and(|h| filter.accepts(&h))
+            {
                 candidates
                     .entry(key)
                     .or_default()

@@ -15,7 +15,7 @@ const MIN_RESEMBLANCE: f64 = 0.9;
 /// Shorter texts say the same only if they are the same: a few words differ by what matters.
 const MIN_WORDS: usize = 20;
 /// How many candidates are looked at for each one that is wanted: behind them, copies are not looked for.
-const LOOK_AHEAD: usize = 4;
+pub(super) const LOOK_AHEAD: usize = 4;
 
 /// A hit and the records further down that say the same.
 #[derive(Debug)]
@@ -40,15 +40,14 @@ struct Print {
     n_words: usize,
 }
 
-/// Takes the first `n_wanted` hits that say something new, each with its copies among the candidates that
-/// were looked at.
+/// Takes the first `n_wanted` hits that say something new, each with its copies among the others.
 pub(super) fn group<'a>(
     snapshot: &Snapshot,
     ranked: &'a [Ranked],
     n_wanted: usize,
 ) -> Result<Vec<Group<'a>>, RecallError> {
     let mut groups: Vec<(Group<'a>, Print)> = Vec::new();
-    for hit in ranked.iter().take(n_wanted.saturating_mul(LOOK_AHEAD)) {
+    for hit in ranked {
         let print = Print::of(snapshot, hit)?;
         if let Some((group, _)) = groups.iter_mut().find(|(_, known)| known.says_the_same(&print)) {
             group.copies.push(&hit.head);
@@ -61,7 +60,8 @@ pub(super) fn group<'a>(
 
 impl Print {
     fn of(snapshot: &Snapshot, hit: &Ranked) -> Result<Self, RecallError> {
-        let detail = snapshot.forward(hit.key)?.map(|forward| forward.detail).unwrap_or_default();
+        let detail =
+            snapshot.forward(hit.measured.key)?.map(|forward| forward.detail).unwrap_or_default();
         let mut shingles: Vec<[u32; SHINGLE]> =
             detail.windows(SHINGLE).filter_map(|run| run.try_into().ok()).collect();
         shingles.sort_unstable();

@@ -57,6 +57,11 @@ impl Filter {
         self
     }
 
+    /// Whether the part is the whole.
+    pub(crate) fn accepts_all(&self) -> bool {
+        self.path.is_none() && self.kind.is_none() && self.scope.is_none()
+    }
+
     /// Whether a record is in the part.
     pub fn accepts(&self, head: &Head) -> bool {
         self.path.as_ref().is_none_or(|glob| glob.is_match(&head.path))

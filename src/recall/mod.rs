@@ -66,6 +66,22 @@ pub struct Request {
     pub floor: Floor,
 }
 
+impl Request {
+    /// How many hits of a ranking are looked at to answer this.
+    pub fn n_ranked(&self) -> usize {
+        let n_wanted = self.n_records as usize;
+        if self.collapses() { n_wanted.saturating_mul(duplicate::LOOK_AHEAD) } else { n_wanted }
+    }
+
+    /// Whether records that say the same are one hit. Lists of ids for other programs have a line for each.
+    fn collapses(&self) -> bool {
+        match self.format {
+            Format::Text | Format::Markdown | Format::Json => true,
+            Format::Paths | Format::Trec => false,
+        }
+    }
+}
+
 /// What is done about a question that no record answers well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Floor {
@@ -78,7 +94,7 @@ pub enum Floor {
 /// How many of the places that say the same as a hit are listed with it; the others are counted.
 const MAX_COPIES: usize = 3;
 
-/// All candidates of a question in their final order: the answer before it is cut to a budget.
+/// The best candidates of a question in their final order: the answer before it is cut to a budget.
 #[derive(Debug, Clone)]
 pub struct Ranking {
     /// Best first.
@@ -103,22 +119,22 @@ impl<'a> Candidate<'a> {
 
     /// Its final score; only comparable within one ranking.
     pub fn score(&self) -> f64 {
-        self.ranked.score
+        self.ranked.measured.score
     }
 
     /// The trigger phrases of the record that stand in the question.
     pub fn triggers(&self) -> &'a [TriggerMatch] {
-        &self.ranked.triggers
+        &self.ranked.measured.triggers
     }
 
     /// The summands of its score.
     pub fn features(&self) -> impl Iterator<Item = Feature> + 'a {
-        self.ranked.features()
+        self.ranked.measured.features()
     }
 
     /// How it came to its score.
     pub fn explanation(&self) -> Explanation {
-        self.ranked.explanation(self.reasons)
+        self.ranked.measured.explanation(self.reasons)
     }
 }
 
@@ -134,16 +150,22 @@ impl Ranking {
     }
 }
 
-/// Ranks the records for a question, from one state of a store.
+/// Ranks the records for a question, from one state of a store, and returns the best `n_hits`; one at least.
+/// [`answer`] needs as many as [`Request::n_ranked`] says.
 ///
 /// Equal stores rank alike: the order is that of the score and then of the id, and the score depends on
 /// the live records and the question alone.
 ///
 /// # Errors
 /// Errors of the store and its indexes.
-pub fn rank(handles: Handles<'_>, query: &Query, filter: &Filter) -> Result<Ranking, RecallError> {
+pub fn rank(
+    handles: Handles<'_>,
+    query: &Query,
+    filter: &Filter,
+    n_hits: usize,
+) -> Result<Ranking, RecallError> {
     let mut found = candidate::find(handles, query, filter)?;
-    let (ranked, reasons) = rank::rank(handles, query, &mut found)?;
+    let (ranked, reasons) = rank::rank(handles, query, &mut found, n_hits)?;
     Ok(Ranking { ranked, reasons, n_matched: found.n_matched })
 }
 
@@ -210,20 +232,17 @@ pub fn answer(
     Ok(answer)
 }
 
-/// The hits that are wanted. Lists of ids for other programs have a line for each record, copy or not.
+/// The hits that are wanted.
 fn wanted<'a>(
     snapshot: &Snapshot,
     ranked: &'a [Ranked],
     request: &Request,
 ) -> Result<Vec<duplicate::Group<'a>>, RecallError> {
-    let n_wanted = request.n_records as usize;
-    match request.format {
-        Format::Text | Format::Markdown | Format::Json => {
-            duplicate::group(snapshot, ranked, n_wanted)
-        }
-        Format::Paths | Format::Trec => {
-            Ok(ranked.iter().take(n_wanted).map(duplicate::Group::alone).collect())
-        }
+    let looked_at = ranked.get(..request.n_ranked()).unwrap_or(ranked);
+    if request.collapses() {
+        duplicate::group(snapshot, looked_at, request.n_records as usize)
+    } else {
+        Ok(looked_at.iter().map(duplicate::Group::alone).collect())
     }
 }
 
@@ -236,13 +255,12 @@ fn shown(
     rank: u32,
     source: SourceState,
 ) -> Result<Hit, RecallError> {
-    let hit = group.hit;
-    let head = &hit.head;
+    let Ranked { head, measured } = group.hit;
     let (tier, text) = match depth {
         Depth::Whole(Tier::Detail) => {
-            let selection = match hit.why() {
-                Why::Trigger => Selection::by_trigger(hit.key, head),
-                Why::Words => Selection::by_lexical(hit.key, head),
+            let selection = match measured.why() {
+                Why::Trigger => Selection::by_trigger(measured.key, head),
+                Why::Words => Selection::by_lexical(measured.key, head),
             };
             let detail = snapshot.detail(&selection)?;
             (Tier::Detail, detail.map(|detail| detail.shown()).unwrap_or_default())
@@ -261,14 +279,14 @@ fn shown(
         title: head.title.clone(),
         tier,
         complete: tier == Tier::Detail,
-        score: hit.score,
-        why: hit.why(),
+        score: measured.score,
+        why: measured.why(),
         text,
         detail_tokens: head.cost(Tier::Detail).text,
         source,
         copies: group.copies.iter().take(MAX_COPIES).map(|copy| copy.id.clone()).collect(),
         n_more_copies: group.copies.len().saturating_sub(MAX_COPIES),
-        explanation: hit.explanation(reasons),
+        explanation: measured.explanation(reasons),
     })
 }
 

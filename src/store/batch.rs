@@ -1,27 +1,25 @@
 //! Writing: one transaction, all of it or nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use redb::{ReadableTable, Table, WriteTransaction};
+use redb::{ReadableTable, ReadableTableMetadata as _, WriteTransaction};
 
 use crate::record::RecordId;
 use crate::store::codec::{self, Place};
 use crate::store::error::StoreError;
+use crate::store::filing::{Filing, Owner, Rows, read_file};
 use crate::store::format;
 use crate::store::replace::Replacement;
 use crate::store::tables::{self, meta};
-use crate::store::{FileRow, Forward, Head, NewRecord, NewWord, RecordKey, Totals, WordPrint};
+use crate::store::vocabulary::Vocabulary;
+use crate::store::{FileRow, NewRecord, NewWord, RecordKey, Snapshot, Totals};
 
 /// Phrases that are kept back before they are written: some 100 bytes each.
 const MAX_PHRASES_KEPT: usize = 100_000;
-/// New words by gram that are kept back: 8 bytes each, and the room their lists grow into.
-const MAX_GRAMS_KEPT: usize = 1_000_000;
-/// Words whose being known is remembered.
-const MAX_WORDS_KEPT: usize = 500_000;
 
 /// A change of the store in the making. Nobody sees any of it before [`Batch::commit`]; dropping it
 /// leaves the store as it was. While it lives, no other process writes.
@@ -32,12 +30,7 @@ pub struct Batch<'a> {
     totals: Totals,
     next_key: u64,
     generation: u64,
-    /// Words that are new to the store, by gram.
-    grams: BTreeMap<u32, Vec<WordPrint>>,
-    /// How many words by gram those are, each counted for each of its grams.
-    n_grams: usize,
-    /// The words among them, and those looked up and found known.
-    learned: BTreeSet<u32>,
+    vocabulary: Vocabulary,
     /// Phrases to be given to records and taken from them, in the order of the table: written one
     /// record after the other, they would touch its pages all over, for three times the time.
     phrases: PhraseChanges,
@@ -51,10 +44,21 @@ pub struct Batch<'a> {
     torn: bool,
     /// What this batch fills, when that is not the database in use.
     replacement: Option<Replacement>,
+    /// What the database in use is, when its format is older than ours.
+    older: Option<Older>,
+}
+
+/// A store of an older format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Older {
+    /// The format.
+    pub format: u32,
+    /// How many files it has.
+    pub n_files: u64,
 }
 
 /// Phrases with the keys that they select from now on (`true`) or no longer (`false`).
-type PhraseChanges = BTreeMap<(String, u64), bool>;
+pub(super) type PhraseChanges = BTreeMap<(String, u64), bool>;
 
 /// What became of the records of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -112,15 +116,14 @@ impl<'a> Batch<'a> {
             totals: Totals::default(),
             next_key: 0,
             generation: 0,
-            grams: BTreeMap::new(),
-            n_grams: 0,
-            learned: BTreeSet::new(),
+            vocabulary: Vocabulary::default(),
             phrases: PhraseChanges::new(),
             n_phrases_written: 0,
             dirty: false,
             changed: false,
             torn: false,
             replacement: None,
+            older: None,
         };
         batch.totals = batch.fact(meta::TOTALS, codec::decode_totals)?.unwrap_or_default();
         batch.next_key = batch.fact(meta::NEXT_KEY, codec::decode_u64)?.unwrap_or(0);
@@ -147,6 +150,47 @@ impl<'a> Batch<'a> {
         batch.changed = true;
         batch.replacement = Some(replacement);
         Ok(batch)
+    }
+
+    /// Begins with an empty store in the place of one of an older format, of which nothing is read but its
+    /// generation.
+    pub(super) fn instead_of(
+        path: PathBuf,
+        transaction: WriteTransaction,
+        poisoned: &'a AtomicBool,
+        format: u32,
+    ) -> Result<Self, StoreError> {
+        let dir = path.parent().unwrap_or(Path::new("")).to_owned();
+        let wrong = |e: redb::Error| StoreError::of_redb(&path, e);
+        let old = || -> Result<_, redb::Error> {
+            let table = transaction.open_table(tables::META)?;
+            let generation = table.get(meta::GENERATION)?.map(|bytes| bytes.value().to_vec());
+            Ok((generation, transaction.open_table(tables::FILES)?.len()?))
+        };
+        let (generation, n_files) = old().map_err(wrong)?;
+        let place = Place { table: "meta", key: &meta::GENERATION };
+        let generation = generation.map_or(Ok(0), |bytes| codec::decode_u64(place, &bytes))?;
+        let replacement = Replacement::begin(&dir, transaction)?;
+        let mut batch = Self::new(path, replacement.begin_write()?, poisoned)?;
+        batch.generation = generation;
+        batch.dirty = true;
+        batch.changed = true;
+        batch.replacement = Some(replacement);
+        batch.older = Some(Older { format, n_files });
+        Ok(batch)
+    }
+
+    /// The store of an older format in whose place this batch puts a new one.
+    pub fn older(&self) -> Option<Older> {
+        self.older
+    }
+
+    /// The empty store that this batch began with instead of the one in use; `None` where it goes on from that.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn empty_snapshot(&self) -> Result<Option<Snapshot>, StoreError> {
+        self.replacement.as_ref().map(Replacement::snapshot).transpose()
     }
 
     /// Whether this batch began with an empty store: see [`crate::store::Store::begin_anew`].
@@ -331,24 +375,9 @@ impl<'a> Batch<'a> {
         &mut self,
         words: impl IntoIterator<Item = &'w NewWord>,
     ) -> Result<(), StoreError> {
-        let path = &self.path;
-        let wrong = |e: redb::StorageError| StoreError::of_redb(path, e);
-        let table = self.transaction.open_table(tables::WORDS).map_err(|e| self.wrong(e))?;
-        for word in words {
-            if !self.learned.insert(word.print) || table.get(word.print).map_err(wrong)?.is_some() {
-                continue;
-            }
-            let n_grams = u8::try_from(word.grams.len()).unwrap_or(u8::MAX);
-            for &gram in &word.grams {
-                self.grams.entry(gram).or_default().push(WordPrint { print: word.print, n_grams });
-            }
-            self.n_grams += word.grams.len();
-        }
-        drop(table);
-        if self.n_grams >= MAX_GRAMS_KEPT || self.learned.len() >= MAX_WORDS_KEPT {
-            // What was learned is in the table from now on.
+        let learned = self.vocabulary.learn(&self.transaction, words);
+        if learned.map_err(|e| StoreError::of_redb(&self.path, e))? {
             self.write_words()?;
-            self.learned.clear();
         }
         Ok(())
     }
@@ -512,8 +541,9 @@ impl<'a> Batch<'a> {
         let mut rows = Rows::open(&path, &self.transaction)?;
         for (at, record) in records.iter().enumerate() {
             let id = &record.head.id;
+            let forward = rows.encode_forward(&record.forward, &mut self.vocabulary)?;
             match filing.owner(&rows, id)? {
-                Owner::Before(idx, key) if rows.keep(key, record)? => {
+                Owner::Before(idx, key) if rows.keep(key, record, &forward)? => {
                     filing.keep(idx);
                     filing.keys.push(key);
                     put.kept.push((at, key));
@@ -544,10 +574,11 @@ impl<'a> Batch<'a> {
             }
             let key = RecordKey(self.next_key);
             self.next_key += 1;
-            rows.insert(key, record, &mut self.totals, &mut self.phrases)?;
-            filing.keys.push(key);
+            rows.insert(key, record, &forward, &mut self.totals, &mut self.phrases)?;
+            filing.add(id, key);
             put.added.push((at, key));
         }
+        filing.name(&mut rows)?;
         Ok(put)
     }
 
@@ -593,13 +624,17 @@ impl<'a> Batch<'a> {
 
     fn read_phrases(&mut self, take: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.write_phrases()?;
-        let table =
-            self.transaction.open_multimap_table(tables::PHRASES).map_err(|e| self.wrong(e))?;
-        let rows =
-            redb::ReadableMultimapTable::range::<&str>(&table, ..).map_err(|e| self.wrong(e))?;
+        let table = self.transaction.open_table(tables::PHRASES).map_err(|e| self.wrong(e))?;
+        let rows = table.iter().map_err(|e| self.wrong(e))?;
+        let mut last = String::new();
         for row in rows {
-            let (phrase, _) = row.map_err(|e| self.wrong(e))?;
-            take(phrase.value());
+            let (row, _) = row.map_err(|e| self.wrong(e))?;
+            let (phrase, _) = row.value();
+            // None is empty.
+            if phrase != last {
+                take(phrase);
+                phrase.clone_into(&mut last);
+            }
         }
         Ok(())
     }
@@ -610,41 +645,18 @@ impl<'a> Batch<'a> {
             return Ok(());
         }
         self.n_phrases_written += changes.len();
-        let mut table =
-            self.transaction.open_multimap_table(tables::PHRASES).map_err(|e| self.wrong(e))?;
+        let mut table = self.transaction.open_table(tables::PHRASES).map_err(|e| self.wrong(e))?;
         for ((phrase, key), selects) in changes {
-            let written = if selects {
-                table.insert(phrase.as_str(), key)
-            } else {
-                table.remove(phrase.as_str(), key)
-            };
+            let row = (phrase.as_str(), key);
+            let written =
+                if selects { table.insert(row, ()).map(drop) } else { table.remove(row).map(drop) };
             written.map_err(|e| self.wrong(e))?;
         }
         Ok(())
     }
 
     fn write_words(&mut self) -> Result<(), StoreError> {
-        let grams = std::mem::take(&mut self.grams);
-        self.n_grams = 0;
-        if grams.is_empty() {
-            return Ok(());
-        }
-        let path = &self.path;
-        let wrong = |e: redb::StorageError| StoreError::of_redb(path, e);
-        let mut words = self.transaction.open_table(tables::WORDS).map_err(|e| self.wrong(e))?;
-        let mut table = self.transaction.open_table(tables::GRAMS).map_err(|e| self.wrong(e))?;
-        for (gram, new) in grams {
-            for word in &new {
-                words.insert(word.print, u32::from(word.n_grams)).map_err(wrong)?;
-            }
-            let mut bytes = match table.get(gram).map_err(wrong)? {
-                Some(known) => known.value().to_vec(),
-                None => codec::no_words(),
-            };
-            codec::append_words(&mut bytes, &new);
-            table.insert(gram, bytes.as_slice()).map_err(wrong)?;
-        }
-        self.dirty = true;
+        self.dirty |= self.vocabulary.write(&self.path, &self.transaction)?;
         Ok(())
     }
 
@@ -680,254 +692,4 @@ impl<'a> Batch<'a> {
     fn wrong(&self, error: impl Into<redb::Error>) -> StoreError {
         StoreError::of_redb(&self.path, error)
     }
-}
-
-/// A file whose records are put a piece at a time, see [`Batch::begin_file`].
-#[derive(Debug)]
-pub struct Filing {
-    path: String,
-    before: Option<FileRow>,
-    /// What was there, sorted, and whether it was put again.
-    old: Vec<(RecordKey, bool)>,
-    /// The first key that a record of this file can be given.
-    first_new: u64,
-    /// The records in the order of the file.
-    keys: Vec<RecordKey>,
-    /// Whether another file has a record that would be one of this file.
-    contested: bool,
-}
-
-/// Whose record has an id.
-enum Owner {
-    /// Nobody's.
-    Nobody,
-    /// It was there of this file before: at this place of [`Filing::old`].
-    Before(usize, RecordKey),
-    /// That of another file, or an earlier one of this file.
-    Other(String),
-}
-
-impl Filing {
-    fn new(path: &str, before: Option<FileRow>, first_new: u64) -> Self {
-        let keys = before.iter().flat_map(|before| &before.keys);
-        let mut old: Vec<(RecordKey, bool)> = keys.map(|&key| (key, false)).collect();
-        old.sort_unstable();
-        Self { path: path.to_owned(), before, old, first_new, keys: Vec::new(), contested: false }
-    }
-
-    fn owner(&self, rows: &Rows<'_>, id: &RecordId) -> Result<Owner, StoreError> {
-        let Some(key) = rows.key_of(id)? else { return Ok(Owner::Nobody) };
-        let at = self.old.binary_search_by_key(&key, |&(key, _)| key);
-        match at.ok().and_then(|at| self.old.get(at).map(|&(_, is_kept)| (at, is_kept))) {
-            Some((at, false)) => Ok(Owner::Before(at, key)),
-            Some((_, true)) => Ok(Owner::Other(self.path.clone())),
-            None if key.0 >= self.first_new => Ok(Owner::Other(self.path.clone())),
-            None => Ok(Owner::Other(rows.head(key)?.path)),
-        }
-    }
-
-    fn keep(&mut self, at: usize) {
-        if let Some((_, is_kept)) = self.old.get_mut(at) {
-            *is_kept = true;
-        }
-    }
-
-    /// What was there before and was not put again.
-    fn left(&self) -> impl Iterator<Item = RecordKey> {
-        self.old.iter().filter(|&&(_, is_kept)| !is_kept).map(|&(key, _)| key)
-    }
-}
-
-/// The tables that a record has rows in, open for writing.
-struct Rows<'t> {
-    path: &'t PathBuf,
-    files: Table<'t, &'static str, &'static [u8]>,
-    ids: Table<'t, &'static str, u64>,
-    heads: Table<'t, u64, &'static [u8]>,
-    details: Table<'t, u64, &'static [u8]>,
-    forwards: Table<'t, u64, &'static [u8]>,
-    spoken: Table<'t, u64, &'static [u8]>,
-}
-
-impl<'t> Rows<'t> {
-    fn open(path: &'t PathBuf, transaction: &'t WriteTransaction) -> Result<Self, StoreError> {
-        let wrong = |e| StoreError::of_redb(path, e);
-        Ok(Self {
-            path,
-            files: transaction.open_table(tables::FILES).map_err(wrong)?,
-            ids: transaction.open_table(tables::IDS).map_err(wrong)?,
-            heads: transaction.open_table(tables::HEADS).map_err(wrong)?,
-            details: transaction.open_table(tables::DETAILS).map_err(wrong)?,
-            forwards: transaction.open_table(tables::FORWARDS).map_err(wrong)?,
-            spoken: transaction.open_table(tables::SPOKEN).map_err(wrong)?,
-        })
-    }
-
-    fn file(&self, path: &str) -> Result<Option<FileRow>, StoreError> {
-        read_file(self.path, &self.files, path)
-    }
-
-    fn put_file(&mut self, file: &FileRow) -> Result<(), StoreError> {
-        let bytes = codec::encode_file(file)?;
-        self.files.insert(file.path.as_str(), bytes.as_slice()).map_err(|e| wrong(self.path, e))?;
-        Ok(())
-    }
-
-    fn remove_file(&mut self, path: &str) -> Result<(), StoreError> {
-        self.files.remove(path).map_err(|e| wrong(self.path, e))?;
-        Ok(())
-    }
-
-    fn head(&self, key: RecordKey) -> Result<Head, StoreError> {
-        let wrong = |e| wrong(self.path, e);
-        let missing = |table| StoreError::corrupt(table, &key.0, "the row is missing");
-        let head = self.heads.get(key.0).map_err(wrong)?.ok_or_else(|| missing("heads"))?;
-        let detail = self.details.get(key.0).map_err(wrong)?.ok_or_else(|| missing("details"))?;
-        codec::decode_head(Place { table: "heads", key: &key.0 }, head.value(), detail.value())
-    }
-
-    /// The record with this id.
-    fn key_of(&self, id: &RecordId) -> Result<Option<RecordKey>, StoreError> {
-        let key = self.ids.get(id.as_str()).map_err(|e| wrong(self.path, e))?;
-        Ok(key.map(|key| RecordKey(key.value())))
-    }
-
-    /// Removes the record with this id from another file.
-    fn evict(
-        &mut self,
-        id: &RecordId,
-        owner: &str,
-        totals: &mut Totals,
-        changes: &mut PhraseChanges,
-    ) -> Result<RecordKey, StoreError> {
-        let key =
-            self.key_of(id)?.ok_or_else(|| StoreError::corrupt("ids", id, "the row vanished"))?;
-        if let Some(mut file) = self.file(owner)? {
-            file.keys.retain(|one| *one != key);
-            file.contested = true;
-            self.put_file(&file)?;
-        }
-        self.remove(key, totals, changes)
-    }
-
-    /// Returns whether the record under `key` says the same as `record`; if so, only its place in
-    /// the file is written.
-    fn keep(&mut self, key: RecordKey, record: &NewRecord) -> Result<bool, StoreError> {
-        let before = self.head(key)?;
-        let detail = codec::encode_detail(&record.detail);
-        let same = before.says_the_same(&record.head)
-            && self.same_bytes(&self.details, key, &detail)?
-            && self.same_bytes(&self.forwards, key, &codec::encode_forward(&record.forward))?
-            && self.phrases_of(key)? == clean(&record.phrases);
-        if same && before != record.head {
-            let bytes = codec::encode_head(&record.head, &detail)?;
-            self.heads.insert(key.0, bytes.as_slice()).map_err(|e| wrong(self.path, e))?;
-        }
-        Ok(same)
-    }
-
-    fn insert(
-        &mut self,
-        key: RecordKey,
-        record: &NewRecord,
-        totals: &mut Totals,
-        changes: &mut PhraseChanges,
-    ) -> Result<(), StoreError> {
-        let NewRecord { head, detail, forward, phrases } = record;
-        let path = self.path;
-        let wrong = |e: redb::StorageError| wrong(path, e);
-        self.ids.insert(head.id.as_str(), key.0).map_err(wrong)?;
-        let bytes = codec::encode_detail(detail);
-        let packed = codec::encode_head(head, &bytes)?;
-        self.heads.insert(key.0, packed.as_slice()).map_err(wrong)?;
-        self.details.insert(key.0, bytes.as_slice()).map_err(wrong)?;
-        self.forwards.insert(key.0, codec::encode_forward(forward).as_slice()).map_err(wrong)?;
-        let phrases = clean(phrases);
-        if !phrases.is_empty() {
-            let bytes = codec::encode_phrases(&phrases);
-            self.spoken.insert(key.0, bytes.as_slice()).map_err(wrong)?;
-        }
-        changes.extend(phrases.into_iter().map(|phrase| ((phrase, key.0), true)));
-        totals.add(head, forward, detail.exact.len());
-        Ok(())
-    }
-
-    fn remove(
-        &mut self,
-        key: RecordKey,
-        totals: &mut Totals,
-        changes: &mut PhraseChanges,
-    ) -> Result<RecordKey, StoreError> {
-        let head = self.head(key)?;
-        let detail = self.row("details", &self.details, key, codec::decode_detail)?;
-        let forward: Forward = self.row("forwards", &self.forwards, key, codec::decode_forward)?;
-        let phrases = self.phrases_of(key)?;
-        let path = self.path;
-        let wrong = |e: redb::StorageError| wrong(path, e);
-        changes.extend(phrases.into_iter().map(|phrase| ((phrase, key.0), false)));
-        self.spoken.remove(key.0).map_err(wrong)?;
-        self.forwards.remove(key.0).map_err(wrong)?;
-        self.details.remove(key.0).map_err(wrong)?;
-        self.heads.remove(key.0).map_err(wrong)?;
-        // The id may have passed to a new record of the same name by now.
-        let mine = {
-            let owner = self.ids.get(head.id.as_str()).map_err(wrong)?;
-            owner.is_some_and(|owner| owner.value() == key.0)
-        };
-        if mine {
-            self.ids.remove(head.id.as_str()).map_err(wrong)?;
-        }
-        totals.remove(&head, &forward, detail.exact.len());
-        Ok(key)
-    }
-
-    fn phrases_of(&self, key: RecordKey) -> Result<Vec<String>, StoreError> {
-        let bytes = self.spoken.get(key.0).map_err(|e| wrong(self.path, e))?;
-        let place = Place { table: "spoken", key: &key.0 };
-        bytes.map_or(Ok(Vec::new()), |bytes| codec::decode_phrases(place, bytes.value()))
-    }
-
-    fn same_bytes(
-        &self,
-        table: &Table<'_, u64, &'static [u8]>,
-        key: RecordKey,
-        bytes: &[u8],
-    ) -> Result<bool, StoreError> {
-        let before = table.get(key.0).map_err(|e| wrong(self.path, e))?;
-        Ok(before.is_some_and(|before| before.value() == bytes))
-    }
-
-    fn row<T>(
-        &self,
-        name: &'static str,
-        table: &Table<'_, u64, &'static [u8]>,
-        key: RecordKey,
-        decode: fn(Place<'_>, &[u8]) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        let bytes = table.get(key.0).map_err(|e| wrong(self.path, e))?;
-        let bytes = bytes.ok_or_else(|| StoreError::corrupt(name, &key.0, "the row is missing"))?;
-        decode(Place { table: name, key: &key.0 }, bytes.value())
-    }
-}
-
-/// Phrases in the order in which they are kept: sorted, each once, none empty.
-fn clean(phrases: &[String]) -> Vec<String> {
-    let mut phrases: Vec<String> = phrases.iter().filter(|p| !p.is_empty()).cloned().collect();
-    phrases.sort_unstable();
-    phrases.dedup();
-    phrases
-}
-
-fn read_file(
-    store: &std::path::Path,
-    table: &Table<'_, &'static str, &'static [u8]>,
-    path: &str,
-) -> Result<Option<FileRow>, StoreError> {
-    let bytes = table.get(path).map_err(|e| wrong(store, e))?;
-    let place = Place { table: "files", key: &path };
-    bytes.map(|bytes| codec::decode_file(place, bytes.value())).transpose()
-}
-
-fn wrong(path: &std::path::Path, error: redb::StorageError) -> StoreError {
-    StoreError::of_redb(path, error)
 }

@@ -12,6 +12,7 @@ use bincode::{Decode, Encode};
 
 use crate::record::{Hash, Kind, Lines, Origin, RecordId, Span, TierText, Trigger};
 use crate::store::error::StoreError;
+use crate::store::pack::{pack, unpack};
 use crate::store::row::{
     Cost, Detail, FileRow, Forward, Head, Note, RecordKey, Stamp, Totals, WordPrint,
 };
@@ -23,9 +24,11 @@ const VERSION: u8 = 1;
 /// The version of a file's row.
 const FILE_VERSION: u8 = 2;
 /// The version of a head as it is packed.
-const HEAD_VERSION: u8 = 2;
-/// The most bytes of a detail that a head is packed with.
-const DICTIONARY_BYTES: usize = 48 << 10;
+const HEAD_VERSION: u8 = 3;
+/// The version of a detail's row.
+const DETAIL_VERSION: u8 = 2;
+/// How many words a block of the table `prints` has.
+pub(super) const PRINTS_IN_BLOCK: u64 = 1024;
 /// A row that claims more than this many bytes is corrupt: decoding must not allocate whatever a
 /// broken length says.
 const MAX_ROW_BYTES: usize = 1 << 30;
@@ -47,51 +50,47 @@ impl Place<'_> {
     }
 }
 
-/// Version, length before compression, length after it, then bincode as LZ4 with the row of the detail for
-/// a dictionary: tiers that were derived are copies of it.
-pub(super) fn encode_head(head: &Head, detail: &[u8]) -> Result<Vec<u8>, StoreError> {
+/// Version, whether the record leads the file, then bincode, packed with the text of the detail: tiers that were
+/// derived are copies of it.
+pub(super) fn encode_head(head: &Head, detail: &str) -> Result<Vec<u8>, StoreError> {
     let row = encode("heads", &head.id, VERSION, &HeadRow::of(head))?;
-    let packed = lz4_flex::block::compress_with_dict(&row, dictionary(detail));
-    let mut bytes = Vec::with_capacity(packed.len() + 8);
-    bytes.push(HEAD_VERSION);
-    put_varint(&mut bytes, row.len() as u64);
-    put_varint(&mut bytes, packed.len() as u64);
-    bytes.extend_from_slice(&packed);
+    let mut bytes = vec![HEAD_VERSION, u8::from(head.leads())];
+    pack(&mut bytes, &row, detail.as_bytes())
+        .map_err(|what| StoreError::corrupt("heads", &head.id, &what))?;
     Ok(bytes)
 }
 
-/// `detail` is the row of the detail that belongs to the head.
+/// `detail` is the text of the detail that belongs to the head.
 pub(super) fn decode_head(
     place: Place<'_>,
     bytes: &[u8],
-    detail: &[u8],
+    detail: &str,
 ) -> Result<Head, StoreError> {
-    place.ok(unpack_head(bytes, detail)
-        .and_then(|row| decode::<HeadRow>(&row, VERSION))
-        .and_then(HeadRow::into_head))
+    place.ok(read_head(bytes, detail))
 }
 
-fn unpack_head(bytes: &[u8], detail: &[u8]) -> Decoded<Vec<u8>> {
+fn read_head(bytes: &[u8], detail: &str) -> Decoded<Head> {
+    let (leads, packed) = take_leads(bytes)?;
+    let row = unpack(packed, detail.as_bytes())?;
+    let head = decode::<HeadRow>(&row, VERSION)?.into_head()?;
+    if leads != head.leads() {
+        return Err("the row contradicts itself on whether the record leads".to_owned());
+    }
+    Ok(head)
+}
+
+/// Whether the record leads its file: [`Head::leads`], without its head.
+pub(super) fn decode_leads(place: Place<'_>, bytes: &[u8]) -> Result<bool, StoreError> {
+    place.ok(take_leads(bytes).map(|(leads, _)| leads))
+}
+
+fn take_leads(bytes: &[u8]) -> Decoded<(bool, &[u8])> {
     let mut input = bytes;
     take_version(&mut input, HEAD_VERSION)?;
-    let n = take_varint(&mut input)?;
-    let n_packed = take_varint(&mut input)?;
-    let packed = take(&mut input, n_packed)?;
-    nothing_left(input)?;
-    // No block of LZ4 grows by more: decoding must not allocate whatever a broken length says.
-    let n = usize::try_from(n).ok().filter(|&n| n / 256 <= packed.len());
-    let n = n.ok_or("the length is not that of the row")?;
-    let row = lz4_flex::block::decompress_with_dict(packed, n, dictionary(detail))
-        .map_err(|error| error.to_string())?;
-    if row.len() != n {
-        return Err(format!("{} bytes instead of {n}", row.len()));
+    match input.split_first() {
+        Some((&leads @ (0 | 1), packed)) => Ok((leads == 1, packed)),
+        _ => Err("the row does not say whether the record leads".to_owned()),
     }
-    Ok(row)
-}
-
-/// As much of a detail as LZ4 can look back on, with room for the head itself: tiers come from its beginning.
-fn dictionary(detail: &[u8]) -> &[u8] {
-    detail.get(..detail.len().min(DICTIONARY_BYTES)).unwrap_or_default()
 }
 
 pub(super) fn encode_file(file: &FileRow) -> Result<Vec<u8>, StoreError> {
@@ -110,17 +109,17 @@ pub(super) fn decode_totals(place: Place<'_>, bytes: &[u8]) -> Result<Totals, St
     place.ok(decode::<TotalsRow>(bytes, VERSION).map(TotalsRow::into_totals))
 }
 
-/// Version, number of hidden ranges, their ends, then the text to the end of the row.
-pub(super) fn encode_detail(detail: &Detail) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(detail.exact.len() + 2 + 10 * detail.hidden.len());
-    bytes.push(VERSION);
+/// Version, number of hidden ranges, their ends, then the packed text to the end of the row.
+pub(super) fn encode_detail(id: &RecordId, detail: &Detail) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = vec![DETAIL_VERSION];
     put_varint(&mut bytes, detail.hidden.len() as u64);
     for range in &detail.hidden {
         put_varint(&mut bytes, u64::from(range.start));
         put_varint(&mut bytes, u64::from(range.end));
     }
-    bytes.extend_from_slice(detail.exact.as_bytes());
-    bytes
+    pack(&mut bytes, detail.exact.as_bytes(), &[])
+        .map_err(|what| StoreError::corrupt("details", id, &what))?;
+    Ok(bytes)
 }
 
 pub(super) fn decode_detail(place: Place<'_>, bytes: &[u8]) -> Result<Detail, StoreError> {
@@ -128,8 +127,11 @@ pub(super) fn decode_detail(place: Place<'_>, bytes: &[u8]) -> Result<Detail, St
 }
 
 /// See [`terms`].
-pub(super) fn encode_forward(forward: &Forward) -> Vec<u8> {
-    terms::encode(forward)
+pub(super) fn encode_forward(
+    forward: &Forward,
+    number_of: &mut dyn FnMut(u32) -> Result<u32, StoreError>,
+) -> Result<Vec<u8>, StoreError> {
+    terms::encode(forward, number_of)
 }
 
 /// A forward row as plain numbers, for its digest: equal for equal rows, however they are packed.
@@ -151,8 +153,18 @@ pub(super) fn plain_forward(forward: &Forward) -> Vec<u8> {
     bytes
 }
 
-pub(super) fn decode_forward(place: Place<'_>, bytes: &[u8]) -> Result<Forward, StoreError> {
-    place.ok(terms::decode(bytes))
+/// How many terms the fields of a forward row have, see [`Forward::lengths`].
+pub(super) fn decode_lengths(place: Place<'_>, bytes: &[u8]) -> Result<[u64; 6], StoreError> {
+    place.ok(terms::decode_lengths(bytes))
+}
+
+/// `prints` has the fingerprint of each word at the place of its number.
+pub(super) fn decode_forward(
+    place: Place<'_>,
+    bytes: &[u8],
+    prints: &[u32],
+) -> Result<Forward, StoreError> {
+    place.ok(terms::decode(bytes, prints))
 }
 
 /// Version, number of phrases, then each with its length.
@@ -170,7 +182,7 @@ pub(super) fn decode_phrases(place: Place<'_>, bytes: &[u8]) -> Result<Vec<Strin
     place.ok(read_phrases(bytes))
 }
 
-/// A row of the table `grams` without a word: the version alone.
+/// A row of the table `grams` or `prints` without a word: the version alone.
 pub(super) fn no_words() -> Vec<u8> {
     vec![VERSION]
 }
@@ -181,6 +193,29 @@ pub(super) fn append_words(bytes: &mut Vec<u8>, words: &[WordPrint]) {
         bytes.extend_from_slice(&word.print.to_le_bytes());
         bytes.push(word.n_grams);
     }
+}
+
+/// Four bytes a word.
+pub(super) fn append_prints(bytes: &mut Vec<u8>, prints: &[u32]) {
+    bytes.extend(prints.iter().flat_map(|print| print.to_le_bytes()));
+}
+
+/// Appends the words of a block of the table `prints`.
+pub(super) fn take_prints(
+    place: Place<'_>,
+    bytes: &[u8],
+    prints: &mut Vec<u32>,
+) -> Result<(), StoreError> {
+    place.ok(read_prints(bytes, prints))
+}
+
+fn read_prints(bytes: &[u8], prints: &mut Vec<u32>) -> Decoded<()> {
+    let mut input = bytes;
+    take_version(&mut input, VERSION)?;
+    let (words, rest) = input.as_chunks::<4>();
+    nothing_left(rest)?;
+    prints.extend(words.iter().map(|&bytes| u32::from_le_bytes(bytes)));
+    Ok(())
 }
 
 pub(super) fn decode_words(place: Place<'_>, bytes: &[u8]) -> Result<Vec<WordPrint>, StoreError> {
@@ -483,23 +518,18 @@ fn decode<T: Decode<()>>(bytes: &[u8], version: u8) -> Decoded<T> {
 
 fn read_detail(bytes: &[u8]) -> Decoded<Detail> {
     let mut input = bytes;
-    let hidden = read_hidden(&mut input)?;
-    let exact = text_of(input)?;
+    take_version(&mut input, DETAIL_VERSION)?;
+    let n = take_varint(&mut input)?;
+    let mut hidden = Vec::new();
+    for _ in 0..n {
+        hidden.push(take_u32(&mut input)?..take_u32(&mut input)?);
+    }
+    let exact = String::from_utf8(unpack(input, &[])?).map_err(|error| error.to_string())?;
     let inside = |range: &Range<u32>| exact.get(range.start as usize..range.end as usize).is_some();
     if !hidden.iter().all(inside) {
         return Err("a hidden range is not inside the text".to_owned());
     }
     Ok(Detail { exact, hidden })
-}
-
-fn read_hidden(input: &mut &[u8]) -> Decoded<Vec<Range<u32>>> {
-    take_version(input, VERSION)?;
-    let n = take_varint(input)?;
-    let mut hidden = Vec::new();
-    for _ in 0..n {
-        hidden.push(take_u32(input)?..take_u32(input)?);
-    }
-    Ok(hidden)
 }
 
 fn read_phrases(bytes: &[u8]) -> Decoded<Vec<String>> {
@@ -531,11 +561,6 @@ pub(super) fn take<'a>(input: &mut &'a [u8], n: u64) -> Decoded<&'a [u8]> {
     let (taken, rest) = split.ok_or_else(|| "the row ends too early".to_owned())?;
     *input = rest;
     Ok(taken)
-}
-
-pub(super) fn take_terms(input: &mut &[u8], n: u64) -> Decoded<Vec<u32>> {
-    let (terms, _) = take(input, n.saturating_mul(4))?.as_chunks::<4>();
-    Ok(terms.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect())
 }
 
 /// Seven bits a byte, lowest first, the highest bit set on all but the last byte.

@@ -44,10 +44,10 @@ pub enum StoreError {
         /// The newest format that this build reads.
         supported: u32,
     },
-    /// The store was written by an older psos, and this build has no migration from it.
+    /// The store was written by an older psos; the next `psos index` builds it anew.
     #[error(
-        "store format {found} is older than {supported}, the oldest this build reads: remove {} \
-         and run `psos index` to build it again from the tree",
+        "store format {found} of {} is older than {supported}, the oldest this build reads: run \
+         `psos index` to build it again from the tree",
         dir.display()
     )]
     FormatTooOld {
@@ -135,7 +135,7 @@ impl StoreError {
         Self::Io { path: path.to_owned(), source }
     }
 
-    pub(super) fn corrupt(
+    pub(crate) fn corrupt(
         table: &'static str,
         key: &(impl ToString + ?Sized),
         what: &(impl ToString + ?Sized),

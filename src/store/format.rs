@@ -6,7 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use redb::{Builder, ConcurrencyMode, Database, ReadOnlyDatabase, ReadTransaction};
+use redb::{
+    Builder, ConcurrencyMode, Database, Key, ReadOnlyDatabase, ReadTransaction, TableDefinition,
+    Value, WriteTransaction,
+};
 
 use crate::store::codec::{self, Place};
 use crate::store::error::StoreError;
@@ -14,7 +17,7 @@ use crate::store::tables::{self, meta};
 use crate::store::wait::PatientFile;
 
 /// The format that this build reads and writes. `schema/store.md` describes it.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The database in the folder of a store.
 pub(super) const DATABASE: &str = "store.redb";
@@ -54,8 +57,9 @@ pub(super) fn create(dir: &Path) -> Result<(), StoreError> {
     sync_dir(dir)
 }
 
-/// Opens the database for reading and writing, and repairs it when its last writer was killed.
-pub(super) fn open(dir: &Path, wait: Duration) -> Result<Database, StoreError> {
+/// Opens the database for reading and writing, and repairs it when its last writer was killed. Returns it with
+/// its format, which may be older than [`FORMAT`].
+pub(super) fn open(dir: &Path, wait: Duration) -> Result<(Database, u32), StoreError> {
     let path = existing(dir)?;
     let file = OpenOptions::new()
         .read(true)
@@ -64,8 +68,8 @@ pub(super) fn open(dir: &Path, wait: Duration) -> Result<Database, StoreError> {
         .map_err(|e| StoreError::io(&path, e))?;
     let backend = backend_of(&path, file, wait)?;
     let database = guarded(&path, || builder().create_with_backend(backend))?;
-    check_format(dir, &begin_read(&path, &database)?)?;
-    Ok(database)
+    let found = found_format(dir, &begin_read(&path, &database)?)?;
+    Ok((database, found))
 }
 
 /// Opens the database for reading. Nothing is written, with one exception: when the last writer
@@ -82,7 +86,7 @@ pub(super) fn open_read_only(dir: &Path) -> Result<ReadOnlyDatabase, StoreError>
             })?
         }
     };
-    check_format(dir, &begin_read(&path, &database)?)?;
+    check(dir, found_format(dir, &begin_read(&path, &database)?)?)?;
     Ok(database)
 }
 
@@ -176,7 +180,8 @@ fn repair(dir: &Path, path: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn check_format(dir: &Path, transaction: &ReadTransaction) -> Result<(), StoreError> {
+/// The format of a store. A newer one is refused here.
+fn found_format(dir: &Path, transaction: &ReadTransaction) -> Result<u32, StoreError> {
     let path = database_path(dir);
     let found = guarded(&path, || -> Result<_, redb::Error> {
         let table = transaction.open_table(tables::META)?;
@@ -188,6 +193,11 @@ fn check_format(dir: &Path, transaction: &ReadTransaction) -> Result<(), StoreEr
     if found > FORMAT {
         return Err(StoreError::FormatTooNew { found, supported: FORMAT });
     }
+    Ok(found)
+}
+
+/// Refuses a store of an older format.
+pub(super) fn check(dir: &Path, found: u32) -> Result<(), StoreError> {
     if found < FORMAT {
         let dir = dir.to_owned();
         return Err(StoreError::FormatTooOld { found, supported: FORMAT, dir });
@@ -222,26 +232,26 @@ fn fill(path: &Path, file: File) -> Result<Database, StoreError> {
     guarded(path, || -> Result<_, redb::Error> {
         let database = builder().create_with_backend(backend)?;
         let transaction = database.begin_write()?;
+        tables::for_each(&mut Create(&transaction))?;
         {
             let mut table = transaction.open_table(tables::META)?;
             table.insert(meta::FORMAT, FORMAT.to_le_bytes().as_slice())?;
-            transaction.open_table(tables::FILES)?;
-            transaction.open_table(tables::IDS)?;
-            transaction.open_table(tables::HEADS)?;
-            transaction.open_table(tables::DETAILS)?;
-            transaction.open_table(tables::FORWARDS)?;
-            transaction.open_multimap_table(tables::PHRASES)?;
-            transaction.open_table(tables::SPOKEN)?;
-            transaction.open_table(tables::AUTOMATA)?;
-            transaction.open_table(tables::WORDS)?;
-            transaction.open_table(tables::GRAMS)?;
-            transaction.open_table(tables::LINKS)?;
-            transaction.open_table(tables::CALLS)?;
-            transaction.open_table(tables::SKIPPED)?;
         }
         transaction.commit()?;
         Ok(database)
     })
+}
+
+struct Create<'a>(&'a WriteTransaction);
+
+impl tables::ForEach for Create<'_> {
+    fn table<K: Key + 'static, V: Value + 'static>(
+        &mut self,
+        table: TableDefinition<'static, K, V>,
+    ) -> Result<(), redb::Error> {
+        self.0.open_table(table)?;
+        Ok(())
+    }
 }
 
 fn new_file(dir: &Path) -> Result<(File, PathBuf), StoreError> {

@@ -8,15 +8,19 @@ mod batch;
 mod codec;
 mod dump;
 mod error;
+mod filing;
 mod format;
 mod links;
+mod pack;
 mod replace;
 mod row;
 mod selection;
+mod size;
 mod snapshot;
 mod tables;
 mod terms;
 mod verify;
+mod vocabulary;
 mod wait;
 
 use std::path::{Path, PathBuf};
@@ -28,14 +32,16 @@ use redb::{Database, ReadOnlyDatabase};
 
 use replace::{Identity, Replacement};
 
-pub use batch::{Batch, Committed, Conflict, Filing, Put};
+pub use batch::{Batch, Committed, Conflict, Older, Put};
 pub use error::StoreError;
+pub use filing::Filing;
 pub use format::FORMAT;
 pub use row::{
     Cost, Detail, Field, FileRow, Forward, Head, NewRecord, NewWord, Note, RecordKey, Stamp,
     Totals, WordPrint,
 };
 pub use selection::{Reason, Selection};
+pub use size::TableSize;
 pub use snapshot::Snapshot;
 pub use tables::{NAMES as TABLE_NAMES, meta::NAMES as META_NAMES};
 pub use verify::{Problem, verify};
@@ -67,6 +73,8 @@ pub struct Store {
 enum Purpose {
     Read,
     Write,
+    /// To be filled from a tree: a store of an older format is built anew.
+    Fill,
 }
 
 /// An open file, and which file it is.
@@ -74,6 +82,8 @@ enum Purpose {
 struct Opened {
     identity: Option<Identity>,
     access: Access,
+    /// [`FORMAT`], or an older one.
+    format: u32,
 }
 
 #[derive(Debug)]
@@ -103,16 +113,19 @@ impl Store {
         Self::new(dir, Purpose::Write, wait)
     }
 
-    /// Opens the store in `dir`, and makes an empty one where there is none. Several processes may
-    /// do so at once.
+    /// Opens the store in `dir` to fill it from a tree, and makes an empty one where there is none. Several
+    /// processes may do so at once.
+    ///
+    /// In a store of an older format, [`Store::begin`] begins a new file that takes the place of the old one when
+    /// it is committed; until then nothing can be read from it.
     ///
     /// # Errors
-    /// Those of [`Store::open`]; [`StoreError::Io`] when the folder cannot be made.
+    /// Those of [`Store::open`], but for an older format; [`StoreError::Io`] when the folder cannot be made.
     pub fn create_or_open(dir: &Path, wait: Duration) -> Result<Self, StoreError> {
-        match Self::open(dir, wait) {
+        match Self::new(dir, Purpose::Fill, wait) {
             Err(StoreError::NotFound { .. }) => {
                 format::create(dir)?;
-                Self::open(dir, wait)
+                Self::new(dir, Purpose::Fill, wait)
             }
             result => result,
         }
@@ -147,6 +160,7 @@ impl Store {
     pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let path = format::database_path(&self.dir);
         let opened = self.current(Duration::ZERO)?;
+        format::check(&self.dir, opened.format)?;
         let transaction = self.begin_read(&opened)?;
         Snapshot::new(path, &transaction)
     }
@@ -160,8 +174,16 @@ impl Store {
     pub fn begin(&self, wait: Duration) -> Result<Batch<'_>, StoreError> {
         let path = format::database_path(&self.dir);
         let transaction = self.begin_write(wait)?;
+        // Nobody else can have put another file in its place since.
+        let found = self.current(Duration::ZERO)?.format;
         let file = path.clone();
-        format::unpanicked(&file, || Batch::new(path, transaction, &self.poisoned))
+        format::unpanicked(&file, || {
+            if found < FORMAT {
+                Batch::instead_of(path, transaction, &self.poisoned, found)
+            } else {
+                Batch::new(path, transaction, &self.poisoned)
+            }
+        })
     }
 
     /// Whether [`Store::begin_anew`] is possible here: not where an open file cannot be replaced.
@@ -283,13 +305,21 @@ impl Opened {
         let path = format::database_path(dir);
         loop {
             let identity = Identity::of(&path)?;
-            let access = match purpose {
-                Purpose::Read => Access::Read(ReadOnlyAccess(format::open_read_only(dir)?)),
-                Purpose::Write => Access::Write(format::open(dir, wait)?),
+            let (access, format) = match purpose {
+                Purpose::Read => {
+                    (Access::Read(ReadOnlyAccess(format::open_read_only(dir)?)), FORMAT)
+                }
+                Purpose::Write | Purpose::Fill => {
+                    let (database, format) = format::open(dir, wait)?;
+                    (Access::Write(database), format)
+                }
             };
+            if !matches!(purpose, Purpose::Fill) {
+                format::check(dir, format)?;
+            }
             // Another file may have taken the place of the first between the two.
             if Identity::of(&path)? == identity {
-                return Ok(Self { identity, access });
+                return Ok(Self { identity, access, format });
             }
         }
     }

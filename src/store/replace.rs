@@ -8,10 +8,10 @@ use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use redb::{Database, ReadTransaction, WriteTransaction};
+use redb::{Database, Key, ReadTransaction, TableDefinition, Value, WriteTransaction};
 
 use crate::store::error::StoreError;
-use crate::store::{format, tables};
+use crate::store::{Snapshot, format, tables};
 
 /// Whether an open file can be replaced by a rename here.
 pub(super) const POSSIBLE: bool = cfg!(unix);
@@ -78,9 +78,21 @@ impl Replacement {
         format::guarded(&self.unfinished, || new.begin_write())
     }
 
+    /// The new database as it is committed so far.
+    pub(super) fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        let new = self.new.as_ref().ok_or(StoreError::Abandoned)?;
+        Snapshot::new(self.unfinished.clone(), &format::begin_read(&self.unfinished, new)?)
+    }
+
     /// Puts the new database, which was committed by now, in the place of the old one.
     pub(super) fn publish(mut self) -> Result<(), StoreError> {
-        if let Some(new) = self.new.take() {
+        if let Some(mut new) = self.new.take() {
+            // The file grows by doubling; nobody else has it open yet, so the rest can be given back.
+            format::guarded(&self.unfinished, || match new.compact() {
+                // Whoever fills it still looks at how it began. Some room is wasted, nothing else.
+                Err(redb::CompactionError::TransactionInProgress) => Ok(false),
+                result => result,
+            })?;
             format::guarded(&self.unfinished, || new.close())?;
         }
         #[cfg(test)]
@@ -108,41 +120,25 @@ pub(super) fn copy(
     from: &ReadTransaction,
     to: &WriteTransaction,
 ) -> Result<(), StoreError> {
-    format::guarded(path, || copy_all(from, to))
+    format::guarded(path, || tables::for_each(&mut Copy { from, to }))
 }
 
-fn copy_all(from: &ReadTransaction, to: &WriteTransaction) -> Result<(), redb::Error> {
-    copy_table(from, to, tables::META)?;
-    copy_table(from, to, tables::FILES)?;
-    copy_table(from, to, tables::IDS)?;
-    copy_table(from, to, tables::HEADS)?;
-    copy_table(from, to, tables::DETAILS)?;
-    copy_table(from, to, tables::FORWARDS)?;
-    copy_table(from, to, tables::SPOKEN)?;
-    copy_table(from, to, tables::AUTOMATA)?;
-    copy_table(from, to, tables::WORDS)?;
-    copy_table(from, to, tables::GRAMS)?;
-    let source = from.open_multimap_table(tables::PHRASES)?;
-    let mut target = to.open_multimap_table(tables::PHRASES)?;
-    for row in redb::ReadableMultimapTable::range::<&str>(&source, ..)? {
-        let (phrase, keys) = row?;
-        for key in keys {
-            target.insert(phrase.value(), key?.value())?;
+struct Copy<'a> {
+    from: &'a ReadTransaction,
+    to: &'a WriteTransaction,
+}
+
+impl tables::ForEach for Copy<'_> {
+    fn table<K: Key + 'static, V: Value + 'static>(
+        &mut self,
+        table: TableDefinition<'static, K, V>,
+    ) -> Result<(), redb::Error> {
+        let source = self.from.open_table(table)?;
+        let mut target = self.to.open_table(table)?;
+        for row in redb::ReadableTable::iter(&source)? {
+            let (key, value) = row?;
+            target.insert(key.value(), value.value())?;
         }
+        Ok(())
     }
-    Ok(())
-}
-
-fn copy_table<K: redb::Key + 'static, V: redb::Value + 'static>(
-    from: &ReadTransaction,
-    to: &WriteTransaction,
-    table: redb::TableDefinition<'_, K, V>,
-) -> Result<(), redb::Error> {
-    let source = from.open_table(table)?;
-    let mut target = to.open_table(table)?;
-    for row in redb::ReadableTable::iter(&source)? {
-        let (key, value) = row?;
-        target.insert(key.value(), value.value())?;
-    }
-    Ok(())
 }

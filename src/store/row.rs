@@ -98,6 +98,11 @@ impl Head {
         }
     }
 
+    /// Whether it is what stands in a file before its first section.
+    pub fn leads(&self) -> bool {
+        self.breadcrumb.is_empty() && !self.children.is_empty()
+    }
+
     /// What a tier costs; nothing for triggers, which are never shown.
     pub fn cost(&self, tier: Tier) -> Cost {
         let [description, summary, detail] = self.costs;
@@ -359,27 +364,27 @@ impl Totals {
         of.map_or(0, |(_, n)| n)
     }
 
-    /// Counts a record in.
-    pub(super) fn add(&mut self, head: &Head, forward: &Forward, detail_bytes: usize) {
-        self.count(head, forward, detail_bytes, u64::wrapping_add);
+    /// Counts a record in, whose fields have so many terms: see [`Forward::lengths`].
+    pub(super) fn add(&mut self, head: &Head, lengths: [u64; 6], detail_bytes: usize) {
+        self.count(head, lengths, detail_bytes, u64::wrapping_add);
     }
 
     /// Counts a record out.
-    pub(super) fn remove(&mut self, head: &Head, forward: &Forward, detail_bytes: usize) {
+    pub(super) fn remove(&mut self, head: &Head, lengths: [u64; 6], detail_bytes: usize) {
         // Sums are exact, so what is taken was given before; `verify` recomputes them all.
-        self.count(head, forward, detail_bytes, u64::wrapping_sub);
+        self.count(head, lengths, detail_bytes, u64::wrapping_sub);
     }
 
     fn count(
         &mut self,
         head: &Head,
-        forward: &Forward,
+        lengths: [u64; 6],
         detail_bytes: usize,
         step: fn(u64, u64) -> u64,
     ) {
         let one = |sum: &mut u64, n: u64| *sum = step(*sum, n);
         one(&mut self.n_records, 1);
-        for (sum, n) in self.field_terms.iter_mut().zip(forward.lengths()) {
+        for (sum, n) in self.field_terms.iter_mut().zip(lengths) {
             one(sum, n);
         }
         for (sum, kind) in self.by_kind.iter_mut().zip(Kind::ALL) {

@@ -2,14 +2,17 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::iter;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use redb::{ReadOnlyMultimapTable, ReadOnlyTable, ReadTransaction};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTable as _, ReadableTableMetadata as _};
 
 use crate::record::{Hash, RecordId};
 use crate::store::codec::{self, Place};
 use crate::store::error::StoreError;
+use crate::store::size::TableSize;
 use crate::store::tables::{self, meta};
 use crate::store::{
     Detail, FileRow, Forward, Head, NewRecord, RecordKey, Selection, Totals, WordPrint,
@@ -29,11 +32,15 @@ pub struct Snapshot {
     heads: ReadOnlyTable<u64, Bytes>,
     details: ReadOnlyTable<u64, Bytes>,
     forwards: ReadOnlyTable<u64, Bytes>,
-    phrases: ReadOnlyMultimapTable<&'static str, u64>,
+    phrases: ReadOnlyTable<(&'static str, u64), ()>,
     spoken: ReadOnlyTable<u64, Bytes>,
     automata: ReadOnlyTable<&'static str, Bytes>,
     words: ReadOnlyTable<u32, u32>,
     grams: ReadOnlyTable<u32, Bytes>,
+    numbers: ReadOnlyTable<u32, u32>,
+    prints: ReadOnlyTable<u32, Bytes>,
+    /// What `prints` holds, once it was read.
+    all_prints: OnceLock<Vec<u32>>,
     skipped: ReadOnlyTable<&'static str, &'static str>,
     links: ReadOnlyTable<&'static str, Bytes>,
     calls: ReadOnlyTable<&'static str, Bytes>,
@@ -130,12 +137,23 @@ impl Snapshot {
         })
     }
 
+    /// Whether a record leads its file, see [`Head::leads`]: cheaper than its head.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when the row does not decode.
+    pub fn leads(&self, key: RecordKey) -> Result<Option<bool>, StoreError> {
+        self.row("heads", &self.heads, key, codec::decode_leads)
+    }
+
     /// The analysed fields of a record.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when the row does not decode.
     pub fn forward(&self, key: RecordKey) -> Result<Option<Forward>, StoreError> {
-        self.row("forwards", &self.forwards, key, codec::decode_forward)
+        let prints = self.prints()?;
+        self.row("forwards", &self.forwards, key, |place, bytes| {
+            codec::decode_forward(place, bytes, prints)
+        })
     }
 
     /// The detail of a record that was selected: see [`Selection`]. Nothing when the record is
@@ -161,8 +179,12 @@ impl Snapshot {
     /// Errors of the file.
     pub fn phrase_keys(&self, phrase: &str) -> Result<Vec<RecordKey>, StoreError> {
         self.read(|| {
-            let keys = self.phrases.get(phrase).map_err(|e| self.wrong(e))?;
-            keys.map(|key| key.map(|key| RecordKey(key.value())).map_err(|e| self.wrong(e)))
+            let rows = self.phrases.range((phrase, 0)..=(phrase, u64::MAX));
+            rows.map_err(|e| self.wrong(e))?
+                .map(|row| {
+                    let (row, ()) = row.map(|(row, _)| (row, ())).map_err(|e| self.wrong(e))?;
+                    Ok(RecordKey(row.value().1))
+                })
                 .collect()
         })
     }
@@ -175,12 +197,26 @@ impl Snapshot {
         &self,
     ) -> Result<impl Iterator<Item = Result<(String, Vec<RecordKey>), StoreError>>, StoreError>
     {
-        let rows = self.read(|| self.phrases.range::<&str>(..).map_err(|e| self.wrong(e)))?;
-        Ok(self.rows(rows, move |row| {
-            let (phrase, keys) = row.map_err(|e| self.wrong(e))?;
-            let keys = keys.map(|key| key.map(|key| RecordKey(key.value())));
-            let keys: Result<_, _> = keys.collect();
-            Ok((phrase.value().to_owned(), keys.map_err(|e| self.wrong(e))?))
+        let rows = self.read(|| self.phrases.iter().map_err(|e| self.wrong(e)))?;
+        let mut rows = self
+            .rows(rows, move |row| {
+                let (row, _) = row.map_err(|e| self.wrong(e))?;
+                let (phrase, key) = row.value();
+                Ok((phrase.to_owned(), RecordKey(key)))
+            })
+            .peekable();
+        Ok(iter::from_fn(move || {
+            let (phrase, first) = match rows.next()? {
+                Ok(row) => row,
+                Err(error) => return Some(Err(error)),
+            };
+            let mut keys = vec![first];
+            while let Some(Ok((_, key))) =
+                rows.next_if(|row| row.as_ref().is_ok_and(|(next, _)| *next == phrase))
+            {
+                keys.push(key);
+            }
+            Some(Ok((phrase, keys)))
         }))
     }
 
@@ -313,6 +349,34 @@ impl Snapshot {
         }))
     }
 
+    /// The room that each table takes, in alphabetical order. Reads the whole store.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn table_sizes(&self) -> Result<Vec<TableSize>, StoreError> {
+        self.read(|| {
+            let sizes = [
+                TableSize::of("automata", &self.automata),
+                TableSize::of("calls", &self.calls),
+                TableSize::of("details", &self.details),
+                TableSize::of("files", &self.files),
+                TableSize::of("forwards", &self.forwards),
+                TableSize::of("grams", &self.grams),
+                TableSize::of("heads", &self.heads),
+                TableSize::of("ids", &self.ids),
+                TableSize::of("links", &self.links),
+                TableSize::of("meta", &self.meta),
+                TableSize::of("numbers", &self.numbers),
+                TableSize::of("phrases", &self.phrases),
+                TableSize::of("prints", &self.prints),
+                TableSize::of("skipped", &self.skipped),
+                TableSize::of("spoken", &self.spoken),
+                TableSize::of("words", &self.words),
+            ];
+            sizes.into_iter().map(|size| size.map_err(|e| self.wrong(e))).collect()
+        })
+    }
+
     /// Writes the content of the store, one JSON object a line: records by id, files by path,
     /// phrases, sums. Stores of equal trees give equal dumps: nothing of record keys,
     /// generations or times is in it.
@@ -390,11 +454,14 @@ impl Snapshot {
             heads: transaction.open_table(tables::HEADS).map_err(wrong)?,
             details: transaction.open_table(tables::DETAILS).map_err(wrong)?,
             forwards: transaction.open_table(tables::FORWARDS).map_err(wrong)?,
-            phrases: transaction.open_multimap_table(tables::PHRASES).map_err(wrong)?,
+            phrases: transaction.open_table(tables::PHRASES).map_err(wrong)?,
             spoken: transaction.open_table(tables::SPOKEN).map_err(wrong)?,
             automata: transaction.open_table(tables::AUTOMATA).map_err(wrong)?,
             words: transaction.open_table(tables::WORDS).map_err(wrong)?,
             grams: transaction.open_table(tables::GRAMS).map_err(wrong)?,
+            numbers: transaction.open_table(tables::NUMBERS).map_err(wrong)?,
+            prints: transaction.open_table(tables::PRINTS).map_err(wrong)?,
+            all_prints: OnceLock::new(),
             skipped: transaction.open_table(tables::SKIPPED).map_err(wrong)?,
             links: transaction.open_table(tables::LINKS).map_err(wrong)?,
             calls: transaction.open_table(tables::CALLS).map_err(wrong)?,
@@ -407,10 +474,40 @@ impl Snapshot {
 
     /// Decodes a head with the detail that it is packed with.
     fn unpack(&self, key: RecordKey, head: &[u8]) -> Result<Head, StoreError> {
-        let detail = self.details.get(key.0).map_err(|e| self.wrong(e))?;
+        let detail = self.detail_of(key)?;
         let missing = || StoreError::corrupt("details", &key.0, "the row is missing");
         let detail = detail.ok_or_else(missing)?;
-        codec::decode_head(Place { table: "heads", key: &key.0 }, head, detail.value())
+        codec::decode_head(Place { table: "heads", key: &key.0 }, head, &detail.exact)
+    }
+
+    /// The fingerprints of all words, by their numbers.
+    pub(super) fn prints(&self) -> Result<&[u32], StoreError> {
+        if let Some(prints) = self.all_prints.get() {
+            return Ok(prints);
+        }
+        let prints = self.read(|| {
+            let mut prints = Vec::new();
+            for row in self.prints.iter().map_err(|e| self.wrong(e))? {
+                let (block, bytes) = row.map_err(|e| self.wrong(e))?;
+                let place = Place { table: "prints", key: &block.value() };
+                codec::take_prints(place, bytes.value(), &mut prints)?;
+            }
+            Ok(prints)
+        })?;
+        Ok(self.all_prints.get_or_init(|| prints))
+    }
+
+    /// How many words have a number.
+    pub(super) fn n_numbers(&self) -> Result<u64, StoreError> {
+        self.read(|| self.numbers.len().map_err(|e| self.wrong(e)))
+    }
+
+    /// The number of a word, by its print.
+    pub(super) fn number_of(&self, print: u32) -> Result<Option<u32>, StoreError> {
+        self.read(|| {
+            let number = self.numbers.get(print).map_err(|e| self.wrong(e))?;
+            Ok(number.map(|number| number.value()))
+        })
     }
 
     fn row<T>(
@@ -418,7 +515,7 @@ impl Snapshot {
         name: &'static str,
         table: &ReadOnlyTable<u64, Bytes>,
         key: RecordKey,
-        decode: fn(Place<'_>, &[u8]) -> Result<T, StoreError>,
+        decode: impl Fn(Place<'_>, &[u8]) -> Result<T, StoreError>,
     ) -> Result<Option<T>, StoreError> {
         self.read(|| {
             let bytes = table.get(key.0).map_err(|e| self.wrong(e))?;

@@ -1,6 +1,6 @@
 //! Every table of the store. `schema/store.md` describes the bytes of each.
 
-use redb::{MultimapTableDefinition, TableDefinition};
+use redb::{Key, TableDefinition, Value};
 
 /// Single facts, by name: see [`meta`].
 pub(super) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
@@ -14,15 +14,18 @@ pub(super) const HEADS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("
 pub(super) const DETAILS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("details");
 /// Record key to its analysed fields.
 pub(super) const FORWARDS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("forwards");
-/// Normalised trigger phrase to the keys of the records that it selects.
-pub(super) const PHRASES: MultimapTableDefinition<'_, &str, u64> =
-    MultimapTableDefinition::new("phrases");
+/// Normalised trigger phrase with the key of a record that it selects, to nothing.
+pub(super) const PHRASES: TableDefinition<'_, (&str, u64), ()> = TableDefinition::new("phrases");
 /// Record key to its normalised phrases: the other direction, for taking them back.
 pub(super) const SPOKEN: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("spoken");
 /// Name to the bytes of a trigger automaton.
 pub(super) const AUTOMATA: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("automata");
 /// Fingerprint of a word to how many character 4-grams it has: the vocabulary, which only grows.
 pub(super) const WORDS: TableDefinition<'_, u32, u32> = TableDefinition::new("words");
+/// Fingerprint of a word to its number in forward rows.
+pub(super) const NUMBERS: TableDefinition<'_, u32, u32> = TableDefinition::new("numbers");
+/// Block of numbers to the fingerprints of the words that have them: the other direction.
+pub(super) const PRINTS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("prints");
 /// Fingerprint of a character 4-gram to the words of the vocabulary that have it.
 pub(super) const GRAMS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("grams");
 /// Path to the links of the file: targets and words in turn.
@@ -33,10 +36,39 @@ pub(super) const CALLS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new(
 pub(super) const SKIPPED: TableDefinition<'_, &str, &str> = TableDefinition::new("skipped");
 
 /// The names of all tables, in alphabetical order.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 16] = [
     "automata", "calls", "details", "files", "forwards", "grams", "heads", "ids", "links", "meta",
-    "phrases", "skipped", "spoken", "words",
+    "numbers", "phrases", "prints", "skipped", "spoken", "words",
 ];
+
+/// Something that is done with every table, whatever it holds.
+pub(super) trait ForEach {
+    /// Does it with one.
+    fn table<K: Key + 'static, V: Value + 'static>(
+        &mut self,
+        table: TableDefinition<'static, K, V>,
+    ) -> Result<(), redb::Error>;
+}
+
+/// Does something with every table of a store, in the order of [`NAMES`].
+pub(super) fn for_each(step: &mut impl ForEach) -> Result<(), redb::Error> {
+    step.table(AUTOMATA)?;
+    step.table(CALLS)?;
+    step.table(DETAILS)?;
+    step.table(FILES)?;
+    step.table(FORWARDS)?;
+    step.table(GRAMS)?;
+    step.table(HEADS)?;
+    step.table(IDS)?;
+    step.table(LINKS)?;
+    step.table(META)?;
+    step.table(NUMBERS)?;
+    step.table(PHRASES)?;
+    step.table(PRINTS)?;
+    step.table(SKIPPED)?;
+    step.table(SPOKEN)?;
+    step.table(WORDS)
+}
 
 /// The keys of the table `meta`.
 pub(super) mod meta {

@@ -16,6 +16,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::codec::{self, Place};
+use super::pack::unpack;
 use super::{
     Batch, Cost, Detail, FileRow, Forward, Head, NewRecord, Note, Problem, Put, Reason, RecordKey,
     Selection, Snapshot, Stamp, Store, StoreError, Totals, tables, verify,
@@ -112,6 +113,24 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
 
+/// The row of a detail.
+fn encode_detail(detail: &Detail) -> Vec<u8> {
+    codec::encode_detail(&RecordId::of_part("a", "x"), detail).unwrap()
+}
+
+/// A forward row, and the words by the numbers that they got in it.
+fn encode_forward(forward: &Forward) -> (Vec<u8>, Vec<u32>) {
+    let mut prints = Vec::new();
+    let mut numbers = BTreeMap::new();
+    let bytes = codec::encode_forward(forward, &mut |print| {
+        Ok(*numbers.entry(print).or_insert_with(|| {
+            prints.push(print);
+            u32::try_from(prints.len() - 1).unwrap()
+        }))
+    });
+    (bytes.unwrap(), prints)
+}
+
 // Bytes on disk. A change of one of these needs a new format: see `schema/store.md`.
 
 fn check_bytes(bytes: &[u8], expected: &Expect) {
@@ -130,28 +149,36 @@ fn the_bytes_of_a_head() {
     head.children = vec![RecordId::of_part("a.md", "c")];
     head.hash = Hash([0xab; 32]);
     head.span = Span { bytes: 5..70_000, lines: Lines { first: 1, last: 300 } };
-    let bytes = codec::encode_head(&head, b"text").unwrap();
+    let bytes = codec::encode_head(&head, "text").unwrap();
+    assert_eq!(hex(&bytes[..2]), "03 00");
     check_bytes(
-        &bytes,
+        &unpack(&bytes[2..], b"text").unwrap(),
         &expect![[r"
-        02 68 4a 90 01 06 61 2e 6d 64 23 62 04 07 00 ff 09 01 01 62 01 05 47 75
-        69 64 65 01 73 05 fc 70 11 01 00 01 fb 2c 01 04 ab 01 00 0c f0 00 01 04
-        64 6f 20 62 00 05 4f 6e 20 62 2e 01 04 57 00 13 00 58 00 90 63 03 04 04
-        05 05 06 02 03
-    "]],
+            01 06 61 2e 6d 64 23 62 04 61 2e 6d 64 01 01 62 01 05 47 75 69 64 65 01
+            73 05 fc 70 11 01 00 01 fb 2c 01 04 ab ab ab ab ab ab ab ab ab ab ab ab
+            ab ab ab ab ab ab ab ab ab ab ab ab ab ab ab ab ab ab ab ab 01 04 64 6f
+            20 62 00 05 4f 6e 20 62 2e 01 04 74 65 78 74 00 01 06 61 2e 6d 64 23 63
+            03 04 04 05 05 06 02 03
+        "]],
     );
-    assert_eq!(codec::decode_head(PLACE, &bytes, b"text").unwrap(), head);
+    assert_eq!(codec::decode_head(PLACE, &bytes, "text").unwrap(), head);
+    head.breadcrumb = vec![];
+    let bytes = codec::encode_head(&head, "text").unwrap();
+    assert_eq!(hex(&bytes[..2]), "03 01");
+    assert!(codec::decode_leads(PLACE, &bytes).unwrap());
 }
 
 #[test]
 fn the_bytes_of_a_detail() {
     let detail =
         Detail { exact: "# A\n<!-- x -->\nb".into(), hidden: std::iter::once(4..14).collect() };
-    let bytes = codec::encode_detail(&detail);
+    let bytes = encode_detail(&detail);
+    // The text is too short to become shorter: one segment of 16 bytes, which is one raw block, the last.
     check_bytes(
         &bytes,
         &expect![[r"
-        01 01 04 0e 23 20 41 0a 3c 21 2d 2d 20 78 20 2d 2d 3e 0a 62
+        02 01 04 0e 20 10 81 00 00 23 20 41 0a 3c 21 2d 2d 20 78 20 2d 2d 3e 0a
+        62
     "]],
     );
     assert_eq!(codec::decode_detail(PLACE, &bytes).unwrap(), detail);
@@ -168,16 +195,36 @@ fn the_bytes_of_a_forward_row() {
         detail: vec![7, 8],
         forms: vec![9, 0xabcd],
     };
-    let bytes = codec::encode_forward(&forward);
+    let (bytes, prints) = encode_forward(&forward);
     check_bytes(
         &bytes,
         &expect![[r"
-        02 03 01 00 02 01 00 01 01 02 08 03 02 07 00 00 00 08 00 00 00 04 00 00
-        00 05 00 00 00 06 00 00 00 01 00 00 00 ff ff ff ff 03 00 00 00 00 00 00
-        09 c4 d7 02
+        03 03 01 00 02 01 00 01 01 02 02 00 02 04 06 08 0a 0c 0e 00 09 c4 d7 02
     "]],
     );
-    assert_eq!(codec::decode_forward(PLACE, &bytes).unwrap(), forward);
+    assert_eq!(codec::decode_forward(PLACE, &bytes, &prints).unwrap(), forward);
+    assert_eq!(codec::decode_lengths(PLACE, &bytes).unwrap(), forward.lengths());
+}
+
+#[test]
+fn the_bytes_of_a_forward_row_that_repeats_itself() {
+    let forward = Forward {
+        title: vec![8, 7],
+        description: vec![7, 8, 7, 9],
+        detail: vec![7, 8, 7, 9],
+        forms: vec![7, 9],
+        ..Forward::default()
+    };
+    let (bytes, prints) = encode_forward(&forward);
+    // Four words, of which the first, the third and the fourth stand as they are; two terms from place 1 on, four
+    // from place 0 on.
+    check_bytes(
+        &bytes,
+        &expect![[r"
+        03 00 02 00 04 00 04 00 00 02 00 04 01 01 05 00 0d
+    "]],
+    );
+    assert_eq!(codec::decode_forward(PLACE, &bytes, &prints).unwrap(), forward);
 }
 
 #[test]
@@ -224,7 +271,7 @@ fn the_bytes_of_phrases_totals_words_and_times() {
     );
     let mut totals = Totals::default();
     let NewRecord { head, detail, forward, .. } = record("a.md", "b", "text");
-    totals.add(&head, &forward, detail.exact.len());
+    totals.add(&head, forward.lengths(), detail.exact.len());
     let bytes = codec::encode_totals(&totals).unwrap();
     check_bytes(
         &bytes,
@@ -248,9 +295,9 @@ fn numbers_of_kinds_origins_and_languages_stay() {
     let with = |change: &dyn Fn(&mut Head)| {
         let mut head = head("a", "b", "c");
         change(&mut head);
-        let bytes = codec::encode_head(&head, b"text").unwrap();
-        assert_eq!(codec::decode_head(PLACE, &bytes, b"text").unwrap(), head);
-        bytes
+        let bytes = codec::encode_head(&head, "text").unwrap();
+        assert_eq!(codec::decode_head(PLACE, &bytes, "text").unwrap(), head);
+        unpack(&bytes[2..], b"text").unwrap()
     };
     let byte =
         |bytes: &[u8], base: &[u8]| bytes.iter().zip(base).find(|(a, b)| a != b).map(|(a, _)| *a);
@@ -271,14 +318,15 @@ fn numbers_of_kinds_origins_and_languages_stay() {
 proptest! {
     #[test]
     fn any_bytes_decode_or_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let mut versioned = vec![1];
-        versioned.extend(&bytes);
-        for bytes in [bytes, versioned] {
-            let _ = codec::decode_head(PLACE, &bytes, b"text");
+        let versioned = |version: u8| [&[version], bytes.as_slice()].concat();
+        for bytes in [bytes.clone(), versioned(1), versioned(2), versioned(3)] {
+            let _ = codec::decode_head(PLACE, &bytes, "text");
             let _ = codec::decode_file(PLACE, &bytes);
             let _ = codec::decode_totals(PLACE, &bytes);
             let _ = codec::decode_detail(PLACE, &bytes);
-            let _ = codec::decode_forward(PLACE, &bytes);
+            let _ = codec::decode_forward(PLACE, &bytes, &[1, 2, 3]);
+            let _ = codec::decode_lengths(PLACE, &bytes);
+            let _ = codec::take_prints(PLACE, &bytes, &mut Vec::new());
             let _ = codec::decode_phrases(PLACE, &bytes);
             let _ = codec::decode_words(PLACE, &bytes);
         }
@@ -287,12 +335,13 @@ proptest! {
     #[test]
     fn a_cut_or_longer_row_is_refused(cut in 0_usize..60, more in any::<u8>()) {
         let forward = record("a", "b", "some text").forward;
-        let bytes = codec::encode_forward(&forward);
-        prop_assert!(codec::decode_forward(PLACE, &bytes[..cut.min(bytes.len() - 1)]).is_err());
-        prop_assert!(codec::decode_forward(PLACE, &[bytes.as_slice(), &[more]].concat()).is_err());
-        let bytes = codec::encode_head(&head("a", "b", "c"), b"text").unwrap();
-        prop_assert!(codec::decode_head(PLACE, &bytes[..cut.min(bytes.len() - 1)], b"text").is_err());
-        prop_assert!(codec::decode_head(PLACE, &[bytes.as_slice(), &[more]].concat(), b"text").is_err());
+        let (bytes, prints) = encode_forward(&forward);
+        prop_assert!(codec::decode_forward(PLACE, &bytes[..cut.min(bytes.len() - 1)], &prints).is_err());
+        prop_assert!(codec::decode_forward(PLACE, &[bytes.as_slice(), &[more]].concat(), &prints).is_err());
+        prop_assert!(codec::decode_forward(PLACE, &bytes, &prints[..prints.len() - 1]).is_err());
+        let bytes = codec::encode_head(&head("a", "b", "c"), "text").unwrap();
+        prop_assert!(codec::decode_head(PLACE, &bytes[..cut.min(bytes.len() - 1)], "text").is_err());
+        prop_assert!(codec::decode_head(PLACE, &[bytes.as_slice(), &[more]].concat(), "text").is_err());
     }
 
     #[test]
@@ -302,7 +351,8 @@ proptest! {
     ) {
         let [title, breadcrumb, description, summary, detail] = rest.try_into().unwrap();
         let forward = Forward { triggers, title, breadcrumb, description, summary, detail, forms: vec![3, 700] };
-        prop_assert_eq!(codec::decode_forward(PLACE, &codec::encode_forward(&forward)).unwrap(), forward);
+        let (bytes, prints) = encode_forward(&forward);
+        prop_assert_eq!(codec::decode_forward(PLACE, &bytes, &prints).unwrap(), forward);
     }
 
     #[test]
@@ -321,9 +371,11 @@ proptest! {
             detail,
             ..Forward::default()
         };
-        let bytes = codec::encode_forward(&forward);
-        prop_assert!(bytes.len() * 2 < codec::plain_forward(&forward).len());
-        prop_assert_eq!(codec::decode_forward(PLACE, &bytes).unwrap(), forward);
+        let (bytes, prints) = encode_forward(&forward);
+        // A byte and a bit for each word of the detail, three bytes for each form, a few runs for all the rest.
+        let most = forward.detail.len() * 9 / 8 + 3 * forward.forms.len() + 64;
+        prop_assert!(bytes.len() <= most, "{} bytes, at most {most}", bytes.len());
+        prop_assert_eq!(codec::decode_forward(PLACE, &bytes, &prints).unwrap(), forward);
     }
 
     #[test]
@@ -352,7 +404,7 @@ proptest! {
 
 #[test]
 fn an_unknown_version_of_a_row_is_corrupt_and_says_which_row() {
-    let mut bytes = codec::encode_detail(&Detail { exact: "x".into(), hidden: vec![] });
+    let mut bytes = encode_detail(&Detail { exact: "x".into(), hidden: vec![] });
     bytes[0] = 9;
     let error = codec::decode_detail(Place { table: "details", key: &7 }, &bytes).unwrap_err();
     assert_eq!(error.fault(), Fault::Data);
@@ -463,7 +515,7 @@ fn check_model(snapshot: &Snapshot, model: &Model) {
     }
     let mut totals = Totals { n_files: model.len() as u64, ..Totals::default() };
     for new in records.values() {
-        totals.add(&new.head, &new.forward, new.detail.exact.len());
+        totals.add(&new.head, new.forward.lengths(), new.detail.exact.len());
     }
     assert_eq!(*snapshot.totals(), totals);
     assert_eq!(verify(snapshot, &phrases_of, &words_of).unwrap(), []);
@@ -715,6 +767,36 @@ fn a_word_is_learned_once_and_found_by_each_of_its_grams() {
     assert_eq!(with(12), []);
 }
 
+// Postmortem: a compaction left out three tables, so links named nothing any more after the next run.
+#[test]
+fn a_compaction_copies_every_table() {
+    let folder = folder();
+    let store = store(&folder);
+    let mut batch = store.begin(NO_WAIT).unwrap();
+    let mut record = record("a", "x", "text");
+    record.forward.detail.extend(5_000..8_000);
+    put(&mut batch, &file("a"), std::slice::from_ref(&record));
+    batch.learn(&[NewWord { print: 1, grams: vec![10, 11] }]).unwrap();
+    let pairs = [("one".to_owned(), "two".to_owned())];
+    batch.set_links("a", &pairs).unwrap();
+    batch.set_calls("a", &pairs).unwrap();
+    batch.set_skipped(&pairs).unwrap();
+    batch.set_automaton("base", Some(b"automaton")).unwrap();
+    batch.commit(b"m").unwrap();
+    let rows = || {
+        let sizes = store.snapshot().unwrap().table_sizes().unwrap();
+        sizes.iter().map(|size| (size.name, size.n_rows)).collect::<Vec<_>>()
+    };
+    let before = rows();
+    assert_eq!(before.iter().find(|(_, n_rows)| *n_rows == 0), None, "the test fills every table");
+    let dump_before = dump(&store.snapshot().unwrap());
+    store.compact(NO_WAIT).unwrap();
+    assert_eq!(rows(), before);
+    assert_eq!(dump(&store.snapshot().unwrap()), dump_before);
+    assert_eq!(store.snapshot().unwrap().forward(RecordKey(0)).unwrap(), Some(record.forward));
+    assert_eq!(problems(&store), []);
+}
+
 #[test]
 fn ids_are_listed_from_a_prefix() {
     let folder = folder();
@@ -756,7 +838,7 @@ fn a_detail_that_is_not_what_its_head_says_is_refused() {
     let store = store(&folder);
     fill(&store, &Model::from([("a".into(), vec![record("a", "x", "one")])]));
     damage(&store, |transaction| {
-        let other = codec::encode_detail(&Detail { exact: "two".into(), hidden: vec![] });
+        let other = encode_detail(&Detail { exact: "two".into(), hidden: vec![] });
         transaction.open_table(tables::DETAILS).unwrap().insert(0, other.as_slice()).unwrap();
     });
     let snapshot = store.snapshot().unwrap();
@@ -930,27 +1012,62 @@ fn set_format(dir: &Path, format: &[u8]) {
     });
 }
 
+fn must_refuse(format: u32, results: impl IntoIterator<Item = Result<Store, StoreError>>) {
+    for result in results {
+        let error = result.unwrap_err();
+        assert_eq!(error.fault(), Fault::Data);
+        let (StoreError::FormatTooNew { found, supported }
+        | StoreError::FormatTooOld { found, supported, .. }) = error
+        else {
+            panic!("{error:?}")
+        };
+        assert_eq!((found, supported), (format, super::FORMAT));
+    }
+}
+
 #[test]
-fn a_newer_or_older_format_is_refused() {
-    for other in [super::FORMAT + 1, super::FORMAT - 1] {
-        let folder = folder();
-        drop(store(&folder));
-        set_format(&folder.dir, &other.to_le_bytes());
-        for result in [
+fn a_newer_format_is_refused() {
+    let folder = folder();
+    drop(store(&folder));
+    let newer = super::FORMAT + 1;
+    set_format(&folder.dir, &newer.to_le_bytes());
+    must_refuse(
+        newer,
+        [
             Store::open(&folder.dir, NO_WAIT),
             Store::create_or_open(&folder.dir, NO_WAIT),
             Store::open_read_only(&folder.dir),
-        ] {
-            let error = result.unwrap_err();
-            assert_eq!(error.fault(), Fault::Data);
-            let (StoreError::FormatTooNew { found, supported }
-            | StoreError::FormatTooOld { found, supported, .. }) = error
-            else {
-                panic!("{error:?}")
-            };
-            assert_eq!((found, supported), (other, super::FORMAT));
-        }
-    }
+        ],
+    );
+}
+
+#[test]
+fn an_older_format_is_refused_but_to_be_filled_anew_and_stays_until_that_is_done() {
+    let folder = folder();
+    let files = Model::from([("a".into(), vec![record("a", "x", "one")])]);
+    fill(&store(&folder), &files);
+    let older = super::FORMAT - 1;
+    set_format(&folder.dir, &older.to_le_bytes());
+    let refused = || {
+        must_refuse(older, [Store::open(&folder.dir, NO_WAIT), Store::open_read_only(&folder.dir)]);
+    };
+    refused();
+    let store = store(&folder);
+    assert!(matches!(store.snapshot(), Err(StoreError::FormatTooOld { .. })));
+    let batch = store.begin(NO_WAIT).unwrap();
+    assert_eq!(batch.older().map(|older| (older.format, older.n_files)), Some((older, 1)));
+    assert_eq!(batch.empty_snapshot().unwrap().unwrap().totals(), &Totals::default());
+    drop(batch);
+    refused();
+    let mut batch = store.begin(NO_WAIT).unwrap();
+    let generation = batch.generation();
+    put(&mut batch, &file("a"), &[record("a", "x", "two")]);
+    batch.commit(b"m").unwrap();
+    let snapshot = Store::open_read_only(&folder.dir).unwrap().snapshot().unwrap();
+    assert_eq!(snapshot.generation(), generation + 1);
+    assert_eq!(snapshot.totals().n_records, 1);
+    assert_eq!(store.snapshot().unwrap().generation(), generation + 1);
+    assert_eq!(store.begin(NO_WAIT).unwrap().older(), None);
 }
 
 #[test]
@@ -1008,10 +1125,10 @@ fn verify_names_what_contradicts() {
     );
     damage(&store, |transaction| {
         transaction.open_table(tables::IDS).unwrap().remove("a#x").unwrap();
-        let other = codec::encode_detail(&Detail { exact: "other".into(), hidden: vec![] });
+        let other = encode_detail(&Detail { exact: "other".into(), hidden: vec![] });
         transaction.open_table(tables::DETAILS).unwrap().insert(1, other.as_slice()).unwrap();
         transaction.open_table(tables::FORWARDS).unwrap().insert(7, &[9][..]).unwrap();
-        transaction.open_multimap_table(tables::PHRASES).unwrap().insert("do z", 1).unwrap();
+        transaction.open_table(tables::PHRASES).unwrap().insert(("do z", 1), ()).unwrap();
     });
     let found: Vec<String> = problems(&store).iter().map(Problem::to_string).collect();
     expect![[r"
@@ -1055,18 +1172,17 @@ fn every_table_is_described() {
 
 #[test]
 fn a_new_store_has_every_table_and_no_other() {
-    use redb::{MultimapTableHandle, ReadableDatabase, TableHandle};
+    use redb::{ReadableDatabase, TableHandle};
     let folder = folder();
     let store = store(&folder);
     let opened = store.current(NO_WAIT).unwrap();
     let super::Access::Write(database) = &opened.access else { panic!() };
     let transaction = database.begin_read().unwrap();
-    let mut names: Vec<String> = transaction
-        .list_tables()
-        .unwrap()
-        .map(|table| table.name().to_owned())
-        .chain(transaction.list_multimap_tables().unwrap().map(|table| table.name().to_owned()))
-        .collect();
+    let mut names: Vec<String> =
+        transaction.list_tables().unwrap().map(|table| table.name().to_owned()).collect();
     names.sort();
     assert_eq!(names, tables::NAMES);
+    assert_eq!(transaction.list_multimap_tables().unwrap().count(), 0);
+    let sizes = store.snapshot().unwrap().table_sizes().unwrap();
+    assert_eq!(sizes.iter().map(|size| size.name).collect::<Vec<_>>(), tables::NAMES);
 }

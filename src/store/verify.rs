@@ -130,7 +130,7 @@ impl Check<'_> {
             self.problem("forwards", &head.id, "the analysed fields are missing");
             return Ok(());
         };
-        self.totals.add(head, &forward, detail.exact.len());
+        self.totals.add(head, forward.lengths(), detail.exact.len());
         Ok(())
     }
 
@@ -197,6 +197,7 @@ impl Check<'_> {
     }
 
     fn words(&mut self) -> Result<(), StoreError> {
+        self.numbers()?;
         let mut grams: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for (print, of_word) in std::mem::take(&mut self.words) {
             if !of_word.is_empty() && !self.snapshot.knows_word(print)? {
@@ -212,6 +213,20 @@ impl Check<'_> {
             if !wanted.is_subset(&found) {
                 self.problem("grams", &gram, "a word that has it is missing");
             }
+        }
+        Ok(())
+    }
+
+    /// Every number leads to a word, and back.
+    fn numbers(&mut self) -> Result<(), StoreError> {
+        let Some(prints) = self.decoded(self.snapshot.prints())? else { return Ok(()) };
+        for (number, print) in (0..).zip(prints) {
+            if self.snapshot.number_of(*print)? != Some(number) {
+                self.problem("numbers", print, "is not what the table `prints` says");
+            }
+        }
+        if self.snapshot.n_numbers()? != prints.len() as u64 {
+            self.problem("prints", &"all", "has not as many words as the table `numbers`");
         }
         Ok(())
     }

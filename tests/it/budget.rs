@@ -56,7 +56,7 @@ fn sweep(engine: &Engine, question: &str, n: u32, wish: Wish, format: Format, ga
     let requests: Vec<Request> =
         budgets.iter().map(|&budget| request(question, n, budget, wish, format)).collect();
     let (_, answers) =
-        engine.rank_and_answer(&requests[0].query, &Filter::default(), &requests).unwrap();
+        engine.rank_and_answer(&requests[0].query, &Filter::default(), 1, &requests).unwrap();
     let mut before = (0, None);
     let mut counted = (String::new(), 0);
     for (budget, answer) in budgets.into_iter().zip(answers) {

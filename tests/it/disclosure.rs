@@ -115,7 +115,7 @@ fn no_detail_is_shown_unless_it_was_selected_and_paid_for() {
                     })
                     .collect();
                 let (_, answers) = engine
-                    .rank_and_answer(&requests[0].query, &Filter::default(), &requests)
+                    .rank_and_answer(&requests[0].query, &Filter::default(), 1, &requests)
                     .unwrap();
                 for (request, answer) in requests.iter().zip(answers) {
                     let Ok(answer) = answer else { continue };

@@ -66,24 +66,39 @@ fn a_store_of_this_format_answers_whenever_it_was_made() {
 }
 
 #[test]
-fn a_store_of_an_older_format_is_refused_and_the_way_out_leads_out() {
+fn a_store_of_an_older_format_is_refused_until_an_index_run_builds_it_anew() {
     for (number, fixture) in fixtures().into_iter().filter(|&(number, _)| number < FORMAT) {
         let env = Env::empty();
         lay_out(&env, &fixture);
-        for args in [&["recall", "--store", "tree/.psos", "undo"][..], &["index", "tree"]] {
+        let refused = |args: &[&str]| {
             let outcome = env.run(args);
             assert_eq!(outcome.code, Some(3), "{outcome:?}");
-            let says = format!("store format {number} is older than {FORMAT}");
-            assert!(outcome.stderr.contains(&says), "{outcome:?}");
+            let says = format!("store format {number} of tree/.psos is older than {FORMAT}");
+            assert!((outcome.stdout.clone() + &outcome.stderr).contains(&says), "{outcome:?}");
             assert!(outcome.stderr.contains("psos index"), "{outcome:?}");
-        }
+        };
+        let recall = ["recall", "--store", "tree/.psos", "undo"];
+        refused(&recall);
         let doctor = env.run(&["doctor", "--store", "tree/.psos", "--fix"]);
         assert_eq!(doctor.code, Some(3), "{doctor:?}");
         assert!(doctor.stdout.starts_with("found format: "), "{doctor:?}");
+        let preview = env.run(&["index", "tree", "--dry-run"]);
+        let why = format!("the store has format {number}, and this psos writes format {FORMAT}");
+        assert!((preview.stdout + &preview.stderr).contains(&why));
         // It is what it was: the psos that made it could still read it.
-        let again = env.run(&["status", "--store", "tree/.psos"]);
-        assert!(again.stderr.contains(&format!("store format {number} is older")), "{again:?}");
-        fs::rename(env.path("tree/.psos"), env.path("away")).unwrap();
-        assert_eq!(env.run(&["index", "tree", "-q"]).code, Some(0));
+        refused(&recall);
+
+        // A tree that is suddenly empty must not empty the store.
+        fs::rename(env.path("tree/undo.md"), env.path("undo.md")).unwrap();
+        let emptied = env.run(&["index", "tree"]);
+        assert_eq!(emptied.code, Some(3), "{emptied:?}");
+        refused(&recall);
+        fs::rename(env.path("undo.md"), env.path("tree/undo.md")).unwrap();
+
+        let index = env.run(&["index", "tree"]);
+        assert_eq!(index.code, Some(0), "{index:?}");
+        assert!((index.stdout.clone() + &index.stderr).contains(&why), "{index:?}");
+        assert_eq!(env.run(&recall).code, Some(0));
+        assert_eq!(env.run(&["verify", "--store", "tree/.psos", "--deep"]).code, Some(0));
     }
 }

@@ -39,6 +39,9 @@ mod pipeline;
 /// What becomes of copies, misspellings, paraphrases and scopes?
 #[cfg(test)]
 mod recall;
+/// How large is a store of 100,000 records, and how long does it take?
+#[cfg(test)]
+mod scale;
 /// Does the JSON that psos prints look as its schema says, key by key?
 #[cfg(test)]
 mod schema;

@@ -41,6 +41,13 @@ impl Json {
         }
     }
 
+    pub(crate) fn number(&self) -> f64 {
+        match self {
+            Self::Number(number) => *number,
+            _ => f64::NAN,
+        }
+    }
+
     pub(crate) fn items(&self) -> &[Self] {
         match self {
             Self::List(items) => items,
@@ -222,6 +229,7 @@ fn the_reports_are_as_their_schemas_say() {
         ("index-preview.schema.json", &["index", "tree", "--json", "--dry-run"]),
         ("status.schema.json", &[&["status", "--json"], &store[..]].concat()),
         ("remarks.schema.json", &[&["status", "--remarks", "--json"], &store[..]].concat()),
+        ("tables.schema.json", &[&["status", "--tables", "--json"], &store[..]].concat()),
         ("show-records.schema.json", &["show-records", "tree/git/undo.md", "--json"]),
         ("show-records.schema.json", &["show-records", "tree/bad.jsonl", "--json"]),
         ("doctor.schema.json", &[&["doctor", "--json"], &store[..]].concat()),

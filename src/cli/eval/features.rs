@@ -25,7 +25,7 @@ pub(super) fn table(
             None => Filter::default(),
         };
         let (ranking, _) = engine
-            .rank_and_answer(&query, &filter, &[])
+            .rank_and_answer(&query, &filter, usize::MAX, &[])
             .map_err(|error| failure(error, engine.dir()))?;
         for hit in ranking.hits() {
             let id =

@@ -43,7 +43,8 @@ pub(super) fn sweep(
             .collect();
         let asked: Vec<Request> = requests.iter().map(|(_, request)| request.clone()).collect();
         let wrong = |error| failure(error, engine.dir());
-        let (ranking, answers) = engine.rank_and_answer(&query, &filter, &asked).map_err(wrong)?;
+        let (ranking, answers) =
+            engine.rank_and_answer(&query, &filter, 1, &asked).map_err(wrong)?;
         let mut seen = Vec::with_capacity(answers.len());
         for ((format, _), answer) in requests.iter().zip(answers) {
             seen.push(match answer {

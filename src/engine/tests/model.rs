@@ -14,6 +14,7 @@ use crate::engine::Engine;
 use crate::ingest::{EmptyTree, Extent, IndexOptions, WalkOptions};
 use crate::powercut::{Chance, Disk, Recording, Survival};
 use crate::reader::{self, Fields, Tiers};
+use crate::store::Store;
 
 /// Names that people give their files; some differ in little, and a row of one may want the id of another.
 const PATHS: [&str; 22] = [
@@ -42,7 +43,7 @@ const PATHS: [&str; 22] = [
 ];
 
 /// What stands in the files: pieces that are put together at random.
-const PIECES: [&str; 16] = [
+const PIECES: [&str; 17] = [
     "# Restore the backup\n\nStop the service, then run `restore --latest`.\n\n",
     "## Rotate the key\n\n<!-- psos\ntriggers:\n  - turn the key\n  - new key\n-->\n\nMake a new one first.\n\n",
     "## Rotate the key\n\nThe same heading again, and other words: zone, tiger.\n\n",
@@ -58,6 +59,7 @@ const PIECES: [&str; 16] = [
     "name,text\nvalve,Open the valve\nkey,\"Rotate, then test\"\n",
     "---\nname: deploy\ndescription: Puts a release on the servers.\ntriggers: [ship it]\n---\n\n",
     "/// Opens the valve.\npub fn open_valve(n: u32) -> u32 { n + 1 }\n",
+    "Read [how keys are turned](d/x.md) first, then [open valves](/README.md#open-the-valve).\n\n",
     "rotate-the-key:\n  triggers:\n    - spin the key\n  summary: Spin it.\n",
 ];
 
@@ -83,16 +85,17 @@ enum Operation {
     Index,
     Hashed,
     Full,
+    Compact,
     Ask,
     Restart,
     Crash,
 }
 
 /// Each as often as it stands here.
-const OPERATIONS: [Operation; 40] = {
+const OPERATIONS: [Operation; 41] = {
     use Operation::{
-        Append, Ask, Crash, Delete, Full, Hashed, Hide, Ignore, Index, MoveFolder, Reconfigure,
-        Rename, Restart, Swap, Touch, Wait, Write,
+        Append, Ask, Compact, Crash, Delete, Full, Hashed, Hide, Ignore, Index, MoveFolder,
+        Reconfigure, Rename, Restart, Swap, Touch, Wait, Write,
     };
     [
         Write,
@@ -130,6 +133,7 @@ const OPERATIONS: [Operation; 40] = {
         Index,
         Hashed,
         Full,
+        Compact,
         Ask,
         Ask,
         Restart,
@@ -240,6 +244,7 @@ impl Model {
             Operation::Index => self.index(Extent::Changed),
             Operation::Hashed => self.index(Extent::Hashed),
             Operation::Full => self.index(Extent::Full),
+            Operation::Compact => self.compact(),
             Operation::Ask => self.ask(),
             Operation::Restart => {
                 self.reader = None;
@@ -299,6 +304,16 @@ impl Model {
         said.must_equal(&Said::by(&Engine::open(&fresh).unwrap()), &what());
         self.committed = Some(said);
         self.reader = Some(engine);
+    }
+
+    /// A new file with the rows of the old one: what the next runs find there must be all that there was.
+    fn compact(&mut self) {
+        let Some(committed) = &self.committed else { return };
+        Store::open(&self.world.store(), Duration::ZERO).unwrap().compact(Duration::ZERO).unwrap();
+        let engine = Engine::open(&self.world.store()).unwrap();
+        must_be_sound(&engine, "after a compaction");
+        assert_eq!(Said::by(&engine).dump, committed.dump);
+        self.note("compact".into());
     }
 
     /// An answer is that of the last run, whatever happened to the tree since.

@@ -14,7 +14,7 @@ use crate::recall::{
     Why,
 };
 use crate::record::Origin;
-use crate::store::{Head, RecordKey};
+use crate::store::{Head, RecordKey, StoreError};
 use crate::text::{Form, Language};
 
 pub(crate) use feature::{N_FEATURES, NAMES};
@@ -28,11 +28,17 @@ pub(crate) const WEIGHTS: [f64; N_FEATURES] = [
     2.436, 2.174, 1.754, -9.966, 3.338, 2.139, 0.790, 1.076, -6.488, 1.480, 1.241,
 ];
 
-/// A candidate with its final score.
+/// A candidate among the best.
 #[derive(Debug, Clone)]
 pub(crate) struct Ranked {
-    pub(crate) key: RecordKey,
     pub(crate) head: Head,
+    pub(crate) measured: Measured,
+}
+
+/// A candidate with its final score.
+#[derive(Debug, Clone)]
+pub(crate) struct Measured {
+    pub(crate) key: RecordKey,
     pub(crate) score: f64,
     /// How many words its detail has.
     n_words: usize,
@@ -56,7 +62,7 @@ pub(crate) struct Reasons {
     said: Vec<&'static str>,
 }
 
-impl Ranked {
+impl Measured {
     /// What selected it.
     pub(crate) fn why(&self) -> Why {
         if self.triggers.is_empty() { Why::Words } else { Why::Trigger }
@@ -91,32 +97,48 @@ impl Ranked {
     }
 }
 
-/// Orders the candidates: score descending, then id ascending.
+/// Returns the best `n_hits` candidates, one at least: score descending, then id ascending.
 pub(super) fn rank(
     handles: Handles<'_>,
     query: &Query,
     found: &mut Found,
+    n_hits: usize,
 ) -> Result<(Vec<Ranked>, Reasons), RecallError> {
     let model = model::Model::new(handles, query, found)?;
     let mut scratch = feature::Scratch::new(&model);
-    let mut ranked = Vec::with_capacity(found.candidates.len());
+    let mut measured = Vec::with_capacity(found.candidates.len());
     for (key, triggers) in std::mem::take(&mut found.candidates) {
-        let (Some(head), Some(mut forward)) =
-            (handles.snapshot.head(key)?, handles.snapshot.forward(key)?)
-        else {
-            continue;
-        };
+        let leads = handles.snapshot.leads(key)?.ok_or_else(|| torn("heads", key))?;
+        let mut forward = handles.snapshot.forward(key)?.ok_or_else(|| torn("forwards", key))?;
         let n_words = forward.detail.len();
         query.limit(&mut forward);
-        let is_lead = head.breadcrumb.is_empty() && !head.children.is_empty();
-        let stand = if is_lead { Stand::Lead } else { Stand::Body };
+        let stand = if leads { Stand::Lead } else { Stand::Body };
         let values = feature::features(&model, &forward, stand, &triggers, &mut scratch);
         let score = values.iter().zip(WEIGHTS).map(|(value, weight)| value * weight).sum();
         let (matched, said) = (scratch.matched(), scratch.said());
-        ranked.push(Ranked { key, head, score, n_words, triggers, values, matched, said });
+        measured.push(Measured { key, score, n_words, triggers, values, matched, said });
     }
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.head.id.cmp(&b.head.id)));
+    measured.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let last = measured.get(n_hits.saturating_sub(1)).map_or(f64::NEG_INFINITY, |last| last.score);
+    // Heads cost more to read than all the rest of a candidate, so only those are read that can decide.
+    let n_read = measured.partition_point(|one| one.score.total_cmp(&last).is_ge());
+    measured.truncate(n_read);
+    let mut ranked = Vec::with_capacity(n_read);
+    for measured in measured {
+        let head = handles.snapshot.head(measured.key)?;
+        let head = head.ok_or_else(|| torn("heads", measured.key))?;
+        ranked.push(Ranked { head, measured });
+    }
+    ranked.sort_by(|a, b| {
+        b.measured.score.total_cmp(&a.measured.score).then_with(|| a.head.id.cmp(&b.head.id))
+    });
+    ranked.truncate(n_hits.max(1));
     Ok((ranked, model.reasons()))
+}
+
+/// A store without a row of a record that its indexes know.
+fn torn(table: &'static str, key: RecordKey) -> StoreError {
+    StoreError::corrupt(table, &key.0, "the row is missing")
 }
 
 /// The scores under which an English text of some length is no answer, by whether somebody wrote its triggers:
@@ -133,14 +155,15 @@ const SHORT_FLOOR: f64 = 0.10;
 
 /// Whether the best candidate is an answer at all.
 pub(super) fn is_answer(best: &Ranked) -> bool {
-    let value = |name: &str| best.features().find(|f| f.name == name).map_or(0.0, |f| f.value);
+    let Ranked { head, measured } = best;
+    let value = |name: &str| measured.features().find(|f| f.name == name).map_or(0.0, |f| f.value);
     // In other languages there are no synonyms and paraphrases to score by.
-    if best.n_words < MIN_WORDS || best.head.language != Language::English {
+    if measured.n_words < MIN_WORDS || head.language != Language::English {
         value("like") + value("synonyms") + value("paraphrase") >= SHORT_FLOOR
-    } else if best.head.triggers.iter().any(|trigger| trigger.origin != Origin::Derived) {
-        best.score >= AUTHORED_FLOOR
+    } else if head.triggers.iter().any(|trigger| trigger.origin != Origin::Derived) {
+        measured.score >= AUTHORED_FLOOR
     } else {
-        best.score >= DERIVED_FLOOR
+        measured.score >= DERIVED_FLOOR
     }
 }
 
