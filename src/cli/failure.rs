@@ -70,12 +70,20 @@ impl Failure {
         })
     }
 
+    /// Whether something may not be written that may well be read.
+    pub(crate) fn is_about_writing(&self) -> bool {
+        use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        self.has_cause(|kind| matches!(kind, PermissionDenied | ReadOnlyFilesystem))
+    }
+
+    fn has_cause(&self, is: impl Fn(std::io::ErrorKind) -> bool) -> bool {
+        let causes = self.error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+        causes.map(std::io::Error::kind).any(is)
+    }
+
     /// Whoever reads the output has seen enough: that is no failure.
     fn is_closed_pipe(&self) -> bool {
-        self.error
-            .chain()
-            .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-            .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+        self.has_cause(|kind| kind == std::io::ErrorKind::BrokenPipe)
     }
 }
 

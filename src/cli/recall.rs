@@ -21,7 +21,15 @@ pub(crate) fn run(args: &RecallArgs) -> Done {
     let engine = match &args.tree {
         Some(tree) => {
             let dir = index::store_of(tree);
-            index::build(tree, &dir, &index::default_options(), false)?;
+            match index::build(tree, &dir, &index::default_options(), false) {
+                Err(error) if error.is_about_writing() && Engine::open(&dir).is_ok() => {
+                    tell(&format!(
+                        "note: {} may not be written, and is asked as it is\n",
+                        dir.display()
+                    ));
+                }
+                result => drop(result?),
+            }
             Engine::open(&dir).map_err(|error| failure(error, &dir))?
         }
         None => open(&args.store)?,

@@ -312,6 +312,8 @@ fn a_store_that_may_not_be_written_answers_and_says_why_it_cannot_be_indexed() {
         assert_eq!(outcome.code, Some(0), "{outcome:?}");
     }
     let index = env.run(&["index", "tree", "--full"]);
+    let refreshed = env.run(&["recall", "--tree", "tree", "take back a commit"]);
+    assert_eq!(refreshed.code, Some(0), "{refreshed:?}");
     chmod(0o755);
     // The superuser may write everywhere.
     if may_write {
@@ -321,6 +323,56 @@ fn a_store_that_may_not_be_written_answers_and_says_why_it_cannot_be_indexed() {
         assert!(index.stderr.contains("store.redb"), "{index:?}");
     }
     assert_eq!(ask(&env, "tree/.psos", "take back a commit"), want);
+}
+
+/// A folder mounted a second time, for reading only; unmounted at the end.
+#[cfg(target_os = "linux")]
+struct Mounted(std::path::PathBuf);
+
+#[cfg(target_os = "linux")]
+impl Mounted {
+    /// Nothing where mounting is not allowed.
+    fn new(folder: &Path, place: &Path) -> Option<Self> {
+        let mount = |args: &[&std::ffi::OsStr]| {
+            let done = Command::new("mount").args(args).stderr(Stdio::null()).status();
+            done.is_ok_and(|status| status.success())
+        };
+        fs::create_dir(place).unwrap();
+        let place = place.as_os_str();
+        mount(&["--bind".as_ref(), folder.as_os_str(), place]).then_some(())?;
+        let mounted = Self(place.into());
+        mount(&["-o".as_ref(), "remount,ro,bind".as_ref(), place]).then_some(mounted)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _left_behind = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_store_on_a_read_only_file_system_answers() {
+    let env = Env::new();
+    assert_eq!(env.run(&["index", "tree", "-q"]).code, Some(0));
+    let want = ask(&env, "tree/.psos", "take back a commit");
+    let Some(_mounted) = Mounted::new(&env.path("tree"), &env.path("mounted")) else {
+        println!("not tried: nothing may be mounted here");
+        return;
+    };
+    assert_eq!(ask(&env, "mounted/.psos", "take back a commit"), want);
+    for command in ["status", "verify", "doctor", "ls"] {
+        let outcome = env.run(&[command, "--store", "mounted/.psos"]);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    }
+    let refreshed = env.run(&["recall", "--tree", "mounted", "take back a commit"]);
+    assert_eq!(refreshed.code, Some(0), "{refreshed:?}");
+    assert!(refreshed.stderr.contains("mounted/.psos may not be written"), "{refreshed:?}");
+    let index = env.run(&["index", "mounted"]);
+    assert_eq!(index.code, Some(4), "{index:?}");
+    assert!(index.stderr.contains("Read-only file system"), "{index:?}");
 }
 
 /// A limit on the size of files stands for a full disk: the same request fails, in every layer below psos.
