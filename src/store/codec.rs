@@ -55,8 +55,7 @@ impl Place<'_> {
 pub(super) fn encode_head(head: &Head, detail: &str) -> Result<Vec<u8>, StoreError> {
     let row = encode("heads", &head.id, VERSION, &HeadRow::of(head))?;
     let mut bytes = vec![HEAD_VERSION, u8::from(head.leads())];
-    pack(&mut bytes, &row, detail.as_bytes())
-        .map_err(|what| StoreError::corrupt("heads", &head.id, &what))?;
+    pack(&mut bytes, &row, detail).map_err(|what| StoreError::corrupt("heads", &head.id, &what))?;
     Ok(bytes)
 }
 
@@ -71,7 +70,7 @@ pub(super) fn decode_head(
 
 fn read_head(bytes: &[u8], detail: &str) -> Decoded<Head> {
     let (leads, packed) = take_leads(bytes)?;
-    let row = unpack(packed, detail.as_bytes())?;
+    let row = unpack(packed, detail)?;
     let head = decode::<HeadRow>(&row, VERSION)?.into_head()?;
     if leads != head.leads() {
         return Err("the row contradicts itself on whether the record leads".to_owned());
@@ -117,7 +116,7 @@ pub(super) fn encode_detail(id: &RecordId, detail: &Detail) -> Result<Vec<u8>, S
         put_varint(&mut bytes, u64::from(range.start));
         put_varint(&mut bytes, u64::from(range.end));
     }
-    pack(&mut bytes, detail.exact.as_bytes(), &[])
+    pack(&mut bytes, detail.exact.as_bytes(), "")
         .map_err(|what| StoreError::corrupt("details", id, &what))?;
     Ok(bytes)
 }
@@ -524,7 +523,7 @@ fn read_detail(bytes: &[u8]) -> Decoded<Detail> {
     for _ in 0..n {
         hidden.push(take_u32(&mut input)?..take_u32(&mut input)?);
     }
-    let exact = String::from_utf8(unpack(input, &[])?).map_err(|error| error.to_string())?;
+    let exact = String::from_utf8(unpack(input, "")?).map_err(|error| error.to_string())?;
     let inside = |range: &Range<u32>| exact.get(range.start as usize..range.end as usize).is_some();
     if !hidden.iter().all(inside) {
         return Err("a hidden range is not inside the text".to_owned());

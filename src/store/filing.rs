@@ -13,7 +13,7 @@ use crate::store::tables;
 use crate::store::vocabulary::{Numbers, Vocabulary};
 use crate::store::{Detail, FileRow, Forward, Head, NewRecord, RecordKey, Totals};
 
-/// A file whose records are put a piece at a time, see [`Batch::begin_file`].
+/// A file whose records are put a piece at a time, see [`crate::store::Batch::begin_file`].
 #[derive(Debug)]
 pub struct Filing {
     pub(super) path: String,

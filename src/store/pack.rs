@@ -1,6 +1,8 @@
 //! Compressed rows: frames of zstd without the four bytes that all of them begin with.
 
-use zstd::zstd_safe::{self, CCtx, CParameter, DCtx, ErrorCode};
+use std::cell::RefCell;
+
+use zstd::zstd_safe::{self, CCtx, DCtx, ErrorCode};
 
 use crate::store::codec::Decoded;
 
@@ -13,19 +15,25 @@ const MAX_BLOCK_BYTES: u64 = 128 << 10;
 /// The most bytes of a text that another is compressed with: tiers come from its beginning.
 const PREFIX_BYTES: usize = 48 << 10;
 
+thread_local! {
+    /// Scratch memory of zstd: making it costs more than to pack a row.
+    static CONTEXTS: RefCell<(CCtx<'static>, DCtx<'static>)> =
+        RefCell::new((CCtx::create(), DCtx::create()));
+}
+
 /// Appends `text` to a row, compressed as if it followed `prefix`.
-pub(super) fn pack(row: &mut Vec<u8>, text: &[u8], prefix: &[u8]) -> Decoded<()> {
+pub(super) fn pack(row: &mut Vec<u8>, text: &[u8], prefix: &str) -> Decoded<()> {
     let mut frame = Vec::with_capacity(zstd_safe::compress_bound(text.len()));
-    let mut context = CCtx::create();
-    context.set_parameter(CParameter::CompressionLevel(LEVEL)).map_err(named)?;
-    context.ref_prefix(beginning(prefix)).map_err(named)?;
-    context.compress2(&mut frame, text).map_err(named)?;
+    let packed = CONTEXTS.with_borrow_mut(|(context, _)| {
+        context.compress_using_dict(&mut frame, text, beginning(prefix), LEVEL)
+    });
+    packed.map_err(named)?;
     row.extend_from_slice(frame.get(MAGIC.len()..).unwrap_or_default());
     Ok(())
 }
 
 /// Returns the text that was packed with this prefix.
-pub(super) fn unpack(packed: &[u8], prefix: &[u8]) -> Decoded<Vec<u8>> {
+pub(super) fn unpack(packed: &[u8], prefix: &str) -> Decoded<Vec<u8>> {
     let frame = [MAGIC.as_slice(), packed].concat();
     let n = zstd_safe::get_frame_content_size(&frame).ok().flatten();
     let n = n.ok_or("the frame does not say how long the text is")?;
@@ -34,14 +42,16 @@ pub(super) fn unpack(packed: &[u8], prefix: &[u8]) -> Decoded<Vec<u8>> {
         return Err(format!("{} bytes cannot be a text of {n}", packed.len()));
     }
     let mut text = Vec::with_capacity(usize::try_from(n).map_err(|error| error.to_string())?);
-    let mut context = DCtx::create();
-    context.ref_prefix(beginning(prefix)).map_err(named)?;
-    context.decompress(&mut text, &frame).map_err(named)?;
+    let unpacked = CONTEXTS.with_borrow_mut(|(_, context)| {
+        context.decompress_using_dict(&mut text, &frame, beginning(prefix))
+    });
+    unpacked.map_err(named)?;
     Ok(text)
 }
 
-fn beginning(prefix: &[u8]) -> &[u8] {
-    prefix.get(..prefix.len().min(PREFIX_BYTES)).unwrap_or_default()
+/// No UTF-8 begins like a dictionary with tables of its own, so zstd takes it for mere content.
+fn beginning(prefix: &str) -> &[u8] {
+    prefix.as_bytes().get(..prefix.len().min(PREFIX_BYTES)).unwrap_or_default()
 }
 
 fn named(error: ErrorCode) -> String {

@@ -152,7 +152,7 @@ fn the_bytes_of_a_head() {
     let bytes = codec::encode_head(&head, "text").unwrap();
     assert_eq!(hex(&bytes[..2]), "03 00");
     check_bytes(
-        &unpack(&bytes[2..], b"text").unwrap(),
+        &unpack(&bytes[2..], "text").unwrap(),
         &expect![[r"
             01 06 61 2e 6d 64 23 62 04 61 2e 6d 64 01 01 62 01 05 47 75 69 64 65 01
             73 05 fc 70 11 01 00 01 fb 2c 01 04 ab ab ab ab ab ab ab ab ab ab ab ab
@@ -297,7 +297,7 @@ fn numbers_of_kinds_origins_and_languages_stay() {
         change(&mut head);
         let bytes = codec::encode_head(&head, "text").unwrap();
         assert_eq!(codec::decode_head(PLACE, &bytes, "text").unwrap(), head);
-        unpack(&bytes[2..], b"text").unwrap()
+        unpack(&bytes[2..], "text").unwrap()
     };
     let byte =
         |bytes: &[u8], base: &[u8]| bytes.iter().zip(base).find(|(a, b)| a != b).map(|(a, _)| *a);
