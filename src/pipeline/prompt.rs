@@ -63,7 +63,14 @@ pub fn prefix(task: &Task) -> String {
         if shape == Shape::Deliver && task.deliverable.is_none() {
             continue;
         }
-        push(&mut text, format_args!("{}: {}\n", shape.name(), canonical(&shape.schema())));
+        push(
+            &mut text,
+            format_args!(
+                "{}: {}\n",
+                shape.name(),
+                canonical(&shape.schema(task.deliverable.as_ref()))
+            ),
+        );
     }
     text.trim_end().to_owned()
 }
@@ -109,9 +116,13 @@ fn ask(state: &State, purpose: &Purpose) -> String {
                             open in gaps."
             .to_owned(),
         Purpose::Synthesis => {
-            "Answer the task from what is verified above, citing ids of findings. Say delivered: true only if \
-             the deliverable was made."
-                .to_owned()
+            let deliver = match &state.task.deliverable {
+                Some(_) => {
+                    " Say delivered: true only if the deliverable was made, and claim of it only what stands above."
+                }
+                None => "",
+            };
+            format!("Answer the task from what is verified above, citing ids of findings.{deliver}")
         }
     };
     format!("{purpose}: {what} Reply as {shape}.")

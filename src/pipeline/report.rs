@@ -6,6 +6,7 @@ use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 
 use crate::pipeline::class::{Class, Verdict};
+use crate::pipeline::deliverable::{Mismatch, Said};
 use crate::pipeline::event::{Bound, Delivers, Purpose};
 use crate::pipeline::finding::Finding;
 use crate::pipeline::input::{Omission, Why};
@@ -49,8 +50,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// What was delivered, where the task wants something.
     pub deliverable: Option<Fact>,
-    /// Whether the model said that it was delivered.
-    pub claims_delivered: bool,
+    /// What the model said of it; null without a synthesis or where the task wants nothing.
+    pub claim: Option<ClaimReport>,
     /// Places that the harness found and no step has read.
     pub unexamined: Vec<String>,
     /// What steps suggested beside the plan. Nothing came of it.
@@ -59,6 +60,17 @@ pub struct Outcome {
     pub omissions: Vec<CallOmission>,
     /// What went wrong, in order; without what only a crash did.
     pub failures: Vec<FailureReport>,
+}
+
+/// What a model said of a deliverable, beside what was seen. It can make a run worse, and never better.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ClaimReport {
+    /// Whether it said that it is there.
+    pub delivered: bool,
+    /// What else it said.
+    pub claims: Vec<Said>,
+    /// What of all that is not as the harness saw it.
+    pub refuted: Vec<Mismatch>,
 }
 
 /// What came of a step.
@@ -112,6 +124,8 @@ pub struct Cost {
     pub provider_cached_tokens: u64,
     /// Calls whose outcome was lost in a crash.
     pub lost_calls: u32,
+    /// Calls of the deliverable whose end nobody saw, since psos was ended during them.
+    pub lost_deliveries: u32,
     /// How many prefixes were sent: one.
     pub prefixes: u32,
     /// From the first entry to the last, in milliseconds.
@@ -144,6 +158,7 @@ impl RunReport {
                 provider_input_tokens: spent.provider.input,
                 provider_cached_tokens: spent.provider.cached,
                 lost_calls: spent.lost,
+                lost_deliveries: spent.lost_deliveries,
                 prefixes: u32::try_from(state.prefixes.len()).unwrap_or(u32::MAX),
                 took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             },
@@ -207,7 +222,7 @@ pub fn verdict(state: &State) -> Verdict {
     let all_done = !steps.is_empty() && steps.iter().all(|step| step.done);
     let delivered = state.must_deliver() == MustDeliver::No
         || state.fact.as_ref().is_some_and(|fact| fact.satisfied);
-    if said == Some("answered") && all_done && delivered {
+    if said == Some("answered") && all_done && delivered && state.false_claims().is_empty() {
         Verdict::Answered
     } else {
         Verdict::Partial
@@ -232,10 +247,11 @@ fn outcome(state: &State) -> Outcome {
         steps: step_reports(state),
         findings: state.findings.clone(),
         deliverable: state.fact.clone(),
-        claims_delivered: synthesis
-            .and_then(|value| value.get("delivered"))
-            .and_then(Value::as_bool)
-            .unwrap_or_default(),
+        claim: state.claim().map(|claim| ClaimReport {
+            delivered: claim.delivered,
+            claims: claim.claims,
+            refuted: state.false_claims(),
+        }),
         unexamined: unexamined(state),
         suggestions: state
             .steps

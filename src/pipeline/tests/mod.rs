@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::clock::{Clock, FixedClock};
 use crate::ledger::{Actor, ActorKind, Entry, RunId};
+use crate::pipeline::deliverable::Before;
 use crate::pipeline::model::{Model, ModelError};
 use crate::pipeline::scenario::sim::{Seen, Shelf, Shelved, Simulated, Tree, diligent};
 use crate::pipeline::*;
@@ -155,7 +156,13 @@ fn a_deliverable_that_was_made_is_part_of_an_answer_and_one_that_was_not_is_neve
     #[derive(Debug)]
     struct Maker(bool);
     impl Delivery for Maker {
-        fn deliver(&mut self, call: &DeliverableCall<'_>) -> Fact {
+        fn before(&mut self, _call: &DeliverableCall<'_>) -> Result<Before, Box<Fact>> {
+            Ok(Before::default())
+        }
+        fn inspect(&mut self, call: &DeliverableCall<'_>, begun: Beginning<'_>) -> Fact {
+            self.deliver(call, begun)
+        }
+        fn deliver(&mut self, call: &DeliverableCall<'_>, _begun: Beginning<'_>) -> Fact {
             let observed = if self.0 { "made, exit 0" } else { "not made, exit 1" };
             Fact {
                 step: call.step.to_owned(),
@@ -169,20 +176,22 @@ fn a_deliverable_that_was_made_is_part_of_an_answer_and_one_that_was_not_is_neve
     let wanted =
         "[deliverable]\nname = 'd'\ncall = ['make', 'test']\nkind = {test_run = {runner = 'tap'}}";
     let planner = || {
-        Simulated::new("planner", WIDE, |seen: &Seen| match seen.shape.as_str() {
+        Simulated::new("planner", WIDE, |seen: &Seen| {
+            match seen.shape.as_str() {
             "plan" => Ok(seen.reply(serde_json::json!({"steps": [
                 {"id": "a", "kind": "examine", "goal": "look", "targets": ["f0.md"], "needs": []},
                 {"id": "d", "kind": "deliver", "goal": "test", "targets": [], "needs": ["a"]}]}))),
             // Claims it whatever happened.
             "synthesis" => Ok(seen.reply(serde_json::json!(
-                {"answer": "Done.", "cites": ["a.1"], "delivered": true, "verdict": "answered"}))),
+                {"answer": "Done.", "cites": ["a.1"], "claims": [], "delivered": true, "verdict": "answered"}))),
             _ => Ok(diligent(seen, 8)),
+        }
         })
     };
     for (made, verdict, classes) in [
         (Some(true), Verdict::Answered, vec![]),
-        (Some(false), Verdict::Partial, vec![Class::DeliverableMissing]),
-        (None, Verdict::Partial, vec![Class::DeliverableMissing]),
+        (Some(false), Verdict::Partial, vec![Class::DeliverableMissing, Class::Ungrounded]),
+        (None, Verdict::Partial, vec![Class::DeliverableMissing, Class::Ungrounded]),
     ] {
         let mut bench = Bench::new(task(wanted), 2);
         if let Some(made) = made {
@@ -191,7 +200,10 @@ fn a_deliverable_that_was_made_is_part_of_an_answer_and_one_that_was_not_is_neve
         let ran = bench.run(&mut planner());
         assert_eq!(ran.report.outcome.verdict, verdict, "{made:?}: {}", ran.report.to_text());
         assert_eq!(ran.classes(), classes, "{made:?}");
-        assert!(ran.report.outcome.claims_delivered);
+        let claim = ran.report.outcome.claim.unwrap();
+        assert!(claim.delivered);
+        let refuted: Vec<String> = claim.refuted.iter().map(|it| it.about.to_string()).collect();
+        assert_eq!(refuted, if made == Some(true) { vec![] } else { vec!["delivered"] });
     }
 }
 
