@@ -63,9 +63,10 @@ pub use replay::{
 };
 pub use reply::{MAX_REPLY_BYTES, object_in};
 pub use report::{
-    CallOmission, ClaimReport, Cost, FailureReport, Outcome, RunReport, StepReport, verdict,
+    CallOmission, ClaimReport, Cost, FailureReport, Outcome, RunReport, StepReport, SurveyReport,
+    verdict,
 };
-pub use schema::{Shape, check};
+pub use schema::{Shape, check, outline};
 pub use source::{Depth, Piece, Recorded, SourceError, Sources, Store};
 pub use state::{Begun, Failure, FoldError, Hand, Pending, Provided, Slot, Spent, State};
 pub use task::{Limits, Survey, Task, TaskError};

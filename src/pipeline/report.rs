@@ -9,7 +9,7 @@ use crate::pipeline::class::{Class, Verdict};
 use crate::pipeline::deliverable::{Mismatch, Said};
 use crate::pipeline::event::{Bound, Delivers, Purpose};
 use crate::pipeline::finding::Finding;
-use crate::pipeline::input::{Omission, Why};
+use crate::pipeline::input::{Omission, SpanKey, Why};
 use crate::pipeline::plan::MustDeliver;
 use crate::pipeline::state::State;
 use crate::pipeline::truth::Fact;
@@ -52,7 +52,9 @@ pub struct Outcome {
     pub deliverable: Option<Fact>,
     /// What the model said of it; null without a synthesis or where the task wants nothing.
     pub claim: Option<ClaimReport>,
-    /// Places that the harness found and no step has read.
+    /// What the harness searched the whole tree for, where the task says so; null also when the run ended before.
+    pub survey: Option<SurveyReport>,
+    /// Every place that it found and that no step has read.
     pub unexamined: Vec<String>,
     /// What steps suggested beside the plan. Nothing came of it.
     pub suggestions: Vec<String>,
@@ -60,6 +62,19 @@ pub struct Outcome {
     pub omissions: Vec<CallOmission>,
     /// What went wrong, in order; without what only a crash did.
     pub failures: Vec<FailureReport>,
+}
+
+/// A search of the harness over the whole tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SurveyReport {
+    /// The text.
+    pub pattern: String,
+    /// How many files were read.
+    pub files: u32,
+    /// How many lines have it.
+    pub lines: u64,
+    /// Whether every file was read: only then are all places known.
+    pub exhaustive: bool,
 }
 
 /// What a model said of a deliverable, beside what was seen. It can make a run worse, and never better.
@@ -185,8 +200,16 @@ impl RunReport {
         if let Some(fact) = &outcome.deliverable {
             push(&mut text, format_args!("\n  deliverable: {}", fact.observed));
         }
-        if !outcome.unexamined.is_empty() {
-            push(&mut text, format_args!("\n  not examined: {}", outcome.unexamined.join(", ")));
+        if let Some(survey) = &outcome.survey {
+            let (n, pattern) = (survey.lines, &survey.pattern);
+            let places = match outcome.unexamined.as_slice() {
+                [] => "all examined".to_owned(),
+                places => format!("not examined: {}", places.join(", ")),
+            };
+            push(&mut text, format_args!("\n  {n} lines have {pattern:?}, {places}"));
+            if !survey.exhaustive {
+                text.push_str("; not every file could be read, so there may be more");
+            }
         }
         for failure in &outcome.failures {
             let call = failure.call.as_deref().unwrap_or("run");
@@ -251,6 +274,12 @@ fn outcome(state: &State) -> Outcome {
             delivered: claim.delivered,
             claims: claim.claims,
             refuted: state.false_claims(),
+        }),
+        survey: state.survey.as_ref().map(|survey| SurveyReport {
+            pattern: survey.pattern.clone(),
+            files: survey.n_files,
+            lines: survey.hits.len() as u64,
+            exhaustive: survey.exhaustive,
         }),
         unexamined: unexamined(state),
         suggestions: state
@@ -325,23 +354,35 @@ fn composed(state: &State) -> String {
     }
 }
 
-/// The lines that the harness found by itself and that stand in no detail that was read.
+/// The lines that the harness found by itself and that no step has read: none that ended with a valid reply had them
+/// in its input.
 fn unexamined(state: &State) -> Vec<String> {
     let Some(survey) = &state.survey else { return Vec::new() };
-    let read: Vec<(&str, u32, u32)> = state
+    let read: BTreeSet<(&str, u32)> = state
         .retrieved
         .iter()
         .filter(|(purpose, _)| {
             matches!(purpose, Purpose::Step(_)) && state.value(purpose).is_some()
         })
-        .flat_map(|(_, pieces)| pieces)
-        .map(|piece| (piece.path.as_str(), piece.lines.0, piece.lines.1))
+        .flat_map(|(purpose, pieces)| pieces.iter().map(move |piece| (purpose, piece)))
+        .flat_map(|(purpose, piece)| {
+            let gone = cut(state, purpose, &SpanKey::of(&piece.text));
+            let (first, last) = piece.lines;
+            (first..=last)
+                .filter(move |line| !gone.iter().any(|(from, to)| (from..=to).contains(&line)))
+                .map(|line| (piece.path.as_str(), line))
+        })
         .collect();
-    let is_read = |file: &str, line: u32| {
-        read.iter().any(|(path, first, last)| *path == file && (*first..=*last).contains(&line))
-    };
-    let unread = survey.hits.iter().filter(|(file, line)| !is_read(file, *line));
+    let unread = survey.hits.iter().filter(|(file, line)| !read.contains(&(file.as_str(), *line)));
     unread.map(|(file, line)| format!("{file}:{line}")).collect()
+}
+
+/// The lines of a span that did not fit into the input of a step. What was sent before is read: something valid was
+/// made of it then.
+fn cut(state: &State, purpose: &Purpose, key: &SpanKey) -> Vec<(u32, u32)> {
+    let of_span = |(call, gone): &&(Purpose, Omission)| call == purpose && gone.key == *key;
+    let cut = state.omitted.iter().filter(of_span).filter(|(_, gone)| gone.why == Why::TooLong);
+    cut.map(|(_, gone)| gone.lines).collect()
 }
 
 fn strings(value: Option<&Value>, key: &str) -> Vec<String> {

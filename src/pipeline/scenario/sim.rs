@@ -44,6 +44,12 @@ impl<F: FnMut(&Seen) -> Result<String, ModelError>> Simulated<F> {
         }
     }
 
+    /// What it says to an input.
+    #[cfg(test)]
+    pub(crate) fn say(&mut self, seen: &Seen) -> Result<String, ModelError> {
+        (self.reply)(seen)
+    }
+
     /// What all requests have cost, counted.
     pub(crate) fn input_tokens(&self) -> u32 {
         self.requests.iter().map(|request| count(&request.messages)).sum()

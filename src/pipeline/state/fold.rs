@@ -9,7 +9,7 @@ use crate::ledger::Entry;
 use crate::pipeline::class::Class;
 use crate::pipeline::event::{Event, ModelFact, Purpose};
 use crate::pipeline::finding::{self, Finding};
-use crate::pipeline::input::{Carried, InputError};
+use crate::pipeline::input::{Carried, InputError, SpanKey};
 use crate::pipeline::model::{Finish, Reply, Usage};
 use crate::pipeline::plan::{self, Plan};
 use crate::pipeline::reply::object_in;
@@ -333,8 +333,7 @@ impl State {
         self.arrived(purpose, &pending, reply.usage);
         match value {
             Ok(value) => {
-                // A span counts as examined when something valid was made of it.
-                if self.slot(purpose).read_new {
+                if self.read(purpose) {
                     self.idle_calls = 0;
                 }
                 self.close(purpose, Ok(value));
@@ -377,7 +376,7 @@ impl State {
         }
     }
 
-    /// Notes that an input arrived whole: what was in it is read now.
+    /// Notes that an input arrived whole.
     fn arrived(&mut self, purpose: &Purpose, pending: &Pending, usage: Option<Usage>) {
         self.spent.intact += 1;
         if let Some(usage) = usage {
@@ -386,13 +385,27 @@ impl State {
             self.spent.provider.cached += u64::from(usage.cached);
             self.spent.provider.output += u64::from(usage.output);
         }
-        for sent in &pending.sent {
+        self.slot(purpose).arrived.extend(pending.sent.iter().cloned());
+    }
+
+    /// Notes that something valid was made of what arrived: it is read, and not sent again. Returns whether any of it
+    /// had not been read before.
+    fn read(&mut self, purpose: &Purpose) -> bool {
+        let pieces = self.retrieved.get(purpose).map(Vec::as_slice).unwrap_or_default();
+        // What the model wrote itself is in its input when it is asked again, and is nothing that it read.
+        let sources: BTreeSet<SpanKey> =
+            pieces.iter().map(|piece| SpanKey::of(&piece.text)).collect();
+        let mut arrived = std::mem::take(&mut self.slot(purpose).arrived);
+        arrived.retain(|sent| sources.contains(&sent.key));
+        let mut is_new = false;
+        for sent in arrived {
             let before = self.carried.get(&sent.key).map_or(0, |carried| carried.bytes);
             if sent.bytes.end > before {
                 let carried = Carried { bytes: sent.bytes.end, by: purpose.to_string() };
-                self.carried.insert(sent.key.clone(), carried);
-                self.slot(purpose).read_new = true;
+                self.carried.insert(sent.key, carried);
+                is_new = true;
             }
         }
+        is_new
     }
 }

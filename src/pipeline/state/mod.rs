@@ -95,8 +95,8 @@ pub struct Slot {
     pub fault: Option<String>,
     /// The last reply that was wrong.
     pub echo: String,
-    /// Whether a span was read for it that had not been read before.
-    pub read_new: bool,
+    /// What arrived whole of spans. It is read when something valid is made of it.
+    pub arrived: Vec<Sent>,
     /// What came of it in the end.
     pub closed: Option<Result<Value, Class>>,
 }
