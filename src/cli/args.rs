@@ -307,7 +307,7 @@ pub(crate) struct EvalArgs {
     /// With --model: the same model behind a server that cuts too long inputs without a word.
     #[arg(long, value_name = "CARD", requires = "model")]
     pub(crate) silent_model: Option<PathBuf>,
-    /// With --model: the folder of its questions: tree/, queries.jsonl, callsites.jsonl.
+    /// With --model: the folder of its questions (tree/, queries.jsonl, callsites.jsonl), or one of such folders.
     #[arg(long, value_name = "DIR", env = "PSOS_EVAL_DATA")]
     pub(crate) data: Option<PathBuf>,
     /// Show at most this many misses of each group.
