@@ -149,7 +149,7 @@ pub struct Cost {
 
 impl RunReport {
     /// The format that this build writes.
-    pub const SCHEMA_VERSION: u32 = 1;
+    pub const SCHEMA_VERSION: u32 = 2;
 
     /// Reports a run, as far as it has come.
     pub fn of(state: &State) -> Self {

@@ -307,6 +307,98 @@ fn without_times(outcome: &Json) -> Json {
     }
 }
 
+/// Two scenes about a program that greets; the second expects what it does not do.
+const BOARD: &str = r#"
+schema_version = 1
+name = "greeting"
+inputs = ["greet.sh"]
+programs = ["sh"]
+[[scene]]
+name = "greet #1"
+given = "nobody"
+action = "greet ann"
+run = [["sh", "greet.sh", "ann"]]
+expect = { exit = 0, output_is = "hello ann" }
+evidence = ["cast"]
+[[scene]]
+name = "greet nobody"
+given = "nobody"
+action = "greet without a name"
+run = [["sh", "greet.sh"]]
+expect = { output_has = ["hello?"] }
+evidence = ["cast", "output"]
+"#;
+
+/// A folder with the storyboard in its tree.
+fn env_with_board(board: &str) -> Env {
+    let env = env();
+    env.write("tree/greet.sh", "echo hello $1\n");
+    env.write("tree/board.toml", board);
+    env
+}
+
+#[test]
+fn a_storyboard_is_executed_and_its_verdicts_are_printed_as_tap() {
+    let env = env_with_board(BOARD);
+    let story = |more: &[&str]| env.run(&[&["storyboard", "tree/board.toml"], more].concat());
+    let outcome = story(&["--out", "out", "--allow-run"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert_eq!(
+        outcome.stdout,
+        "TAP version 13\n1..2\nok 1 - greet \\#1\nnot ok 2 - greet nobody\n# the output lacks \"hello?\"\n"
+    );
+    for file in ["01-greet--1.cast", "02-greet-nobody.cast", "02-greet-nobody.txt", "verdicts.json"]
+    {
+        assert!(env.path("out").join(file).is_file(), "{file}");
+    }
+    let json = story(&["--out", "again", "--allow-run", "--json"]);
+    assert_eq!(json.stdout, std::fs::read_to_string(env.path("again/verdicts.json")).unwrap());
+
+    let first = BOARD.split("[[scene]]\nname = \"greet nobody\"").next().unwrap();
+    env.write("tree/board.toml", first);
+    ok(story(&["--out", "good", "--allow-run"]));
+    env.write("unwritten.toml", first.replace("run = [[\"sh\", \"greet.sh\", \"ann\"]]\n", ""));
+    for (args, code, says) in [
+        (&["tree/board.toml", "--out", "x"][..], 2, "the storyboard runs: sh"),
+        (&["tree/board.toml", "--out", "out", "--allow-run"], 2, "is not empty"),
+        (&["none.toml", "--out", "x", "--allow-run"], 2, "cannot read none.toml"),
+        (&["task.toml", "--out", "x", "--allow-run"], 3, "the storyboard cannot be read"),
+        (&["unwritten.toml", "--out", "x", "--allow-run"], 2, "neither commands nor a page"),
+        (
+            &["tree/board.toml", "--tree", ".", "--out", "x", "--allow-run"],
+            3,
+            "the input `greet.sh` is no file of the tree",
+        ),
+    ] {
+        let outcome = env.run(&[&["storyboard"], args].concat());
+        assert_eq!(outcome.code, Some(code), "{args:?}: {outcome:?}");
+        assert!(outcome.stderr.contains(says), "{args:?}: {outcome:?}");
+        assert!(!env.path("x").exists(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_run_delivers_the_tests_of_a_storyboard_and_finds_the_fault_in_its_scene() {
+    let env = env_with_board(BOARD);
+    let call = format!(
+        "['{}', 'storyboard', 'board.toml', '--out', '../out', '--allow-run']",
+        env!("CARGO_BIN_EXE_psos")
+    );
+    let need = format!(
+        "[deliverable]\nname = 'storyboard tests'\ncall = {call}\nkind = {{test_run = {{runner = 'tap'}}}}\n"
+    );
+    env.write("task.toml", format!("{TASK}{need}"));
+    env.write("good.sh", delivering(&["ran=2", "passed=1", "failed=1", "exit=1"]));
+    let outcome = ok(env.run(&["run", "task.toml", "--model", "good.toml", "--allow-run"]));
+    assert!(outcome.stdout.contains("1 passed, 1 failed, 0 skipped, exit code 1"), "{outcome:?}");
+    let verdicts = Json::parse(&std::fs::read_to_string(env.path("out/verdicts.json")).unwrap());
+    let verdicts = verdicts.get("scenes").unwrap().items().iter();
+    let verdicts: Vec<&str> = verdicts
+        .map(|scene| scene.get("verdict").unwrap().get("verdict").unwrap().text())
+        .collect();
+    assert_eq!(verdicts, ["passed", "failed"]);
+}
+
 #[test]
 fn what_a_task_names_runs_only_when_the_person_allows_it() {
     let env = env();
