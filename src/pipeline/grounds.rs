@@ -7,7 +7,8 @@ use crate::clock::Clock;
 use crate::pipeline::citation::search::{Mode, Pattern, search};
 use crate::pipeline::citation::{self, Checker, TreeError};
 use crate::pipeline::deliverable::{
-    self, Artefact, Before, Content, Counts, Judgement, Place, inspect, judge, look, perform,
+    self, Artefact, Before, Content, Counts, Judgement, Place, inspect, judge, listed, look,
+    perform,
 };
 use crate::pipeline::process::Environment;
 use crate::pipeline::truth::{
@@ -132,8 +133,8 @@ fn fact(call: &DeliverableCall<'_>, seen: deliverable::Fact) -> Fact {
                     parts.push(format!("{passed} passed, {failed} failed, {skipped} skipped"));
                 }
                 Content::Tickets(Ok(changed)) => {
-                    let ids: Vec<&str> = changed.keys().map(String::as_str).collect();
-                    parts.push(format!("ticket {}", ids.join(", ")));
+                    let ids: Vec<String> = changed.keys().cloned().collect();
+                    parts.push(format!("ticket {}", listed(&ids)));
                 }
                 _ => {}
             }
@@ -181,7 +182,7 @@ mod tests {
 
     use super::*;
     use crate::clock::SystemClock;
-    use crate::pipeline::deliverable::{Kind, Need, Repeat, Runner};
+    use crate::pipeline::deliverable::{Kind, Need, Repeat, Runner, TicketFormat};
 
     #[test]
     fn citations_and_searches_are_answered_by_the_tree() {
@@ -206,6 +207,39 @@ mod tests {
         let call = DeliverableCall { step: "s", need, arguments: &[] };
         let before = performer.before(&call).unwrap();
         performer.deliver(&call, Beginning { before: &before, at: Duration::ZERO })
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_told_of_many_tickets_is_short() {
+        let tree = tempfile::tempdir().unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
+        let mut performer = Performer {
+            tree: tree.path().to_owned(),
+            scratch: scratch.path().to_owned(),
+            environment: [("PATH".to_owned(), path)].into(),
+            timeout: Duration::from_secs(20),
+            clock: &SystemClock,
+        };
+        let script = "echo id,title > t.csv; for i in 1 2 3 4 5 6 7 8; do echo $i,x >> t.csv; done";
+        let need = Need {
+            name: "tickets".into(),
+            call: vec!["sh".into(), "-c".into(), script.into()],
+            kind: Kind::Ticket {
+                tracker: "t.csv".into(),
+                format: TicketFormat::Csv,
+                id: None,
+                fields: vec!["title".into()],
+            },
+            repeat: Repeat::Never,
+        };
+        let fact = make(&mut performer, &need);
+        assert!(fact.satisfied, "{fact:?}");
+        assert_eq!(
+            fact.observed,
+            "made: ticket 1, 2, 3, 4, 5 and 3 more, t.csv, 41 bytes, exit code 0"
+        );
     }
 
     #[cfg(unix)]

@@ -268,11 +268,21 @@ pub fn mismatches(need: &Need, fact: Option<&Fact>, claim: &Claim) -> Vec<Mismat
     for Said { about, is } in &claim.claims {
         let seen = fact.map(|fact| seen_of(about, need, fact, named)).unwrap_or_default();
         if !seen.iter().any(|seen| about.is_same(is, seen)) {
-            let seen = if seen.is_empty() { "nothing".to_owned() } else { seen.join(", ") };
+            let seen = if seen.is_empty() { "nothing".to_owned() } else { listed(&seen) };
             mismatches.push(Mismatch { about: about.clone(), claimed: is.clone(), seen });
         }
     }
     mismatches
+}
+
+/// Some texts, of which there may be many, in one.
+pub(crate) fn listed(texts: &[String]) -> String {
+    const MAX_SHOWN: usize = 5;
+    let shown = texts.get(..MAX_SHOWN).unwrap_or(texts);
+    match texts.len() - shown.len() {
+        0 => shown.join(", "),
+        n_more => format!("{} and {n_more} more", shown.join(", ")),
+    }
 }
 
 /// What was seen of something; several values where several tickets would do. `named` is the ticket that the

@@ -19,6 +19,7 @@ mod xml;
 use serde::{Deserialize, Serialize};
 
 pub use artefact::{Artefact, Made};
+pub(crate) use claim::listed;
 pub use claim::{About, Claim, Judgement, Lack, Mismatch, Said, judge, mismatches};
 pub use perform::{Before, Content, DeliverableError, Fact, Place, inspect, look, perform};
 pub use recording::{Recording, RecordingFault, recording};

@@ -17,6 +17,9 @@ use crate::pipeline::schema;
 use crate::pipeline::truth::Fact;
 use crate::pipeline::write::{one_line, push};
 
+/// The most characters of what was observed of a deliverable that the digest has.
+const MAX_OBSERVED_CHARS: usize = 400;
+
 /// Why a journal is no run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FoldError {
@@ -269,7 +272,9 @@ impl State {
     }
 
     fn deliver(&mut self, fact: Fact) {
-        push(&mut self.digest, format_args!("{} deliverable: {}\n", fact.step, fact.observed));
+        // Ids and messages in it are from outside, and what stands in the digest is sent with every call.
+        let observed: String = one_line(&fact.observed).chars().take(MAX_OBSERVED_CHARS).collect();
+        push(&mut self.digest, format_args!("{} deliverable: {observed}\n", fact.step));
         if fact.satisfied {
             self.idle_calls = 0;
         } else {
