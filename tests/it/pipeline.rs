@@ -400,6 +400,31 @@ fn a_run_delivers_the_tests_of_a_storyboard_and_finds_the_fault_in_its_scene() {
 }
 
 #[test]
+fn of_two_runs_that_must_produce_one_file_the_second_is_refused() {
+    let env = env_with_tests("never");
+    let psos = env!("CARGO_BIN_EXE_psos");
+    // The first run is in its first step when the second begins.
+    let second =
+        format!("'{psos}' run task.toml --model other.toml --allow-run --json > second.json");
+    let good = delivering(&["passed=2"]);
+    let step = "*'Reply as step.'*) ";
+    assert!(good.contains(step));
+    env.write("good.sh", good.replacen(step, &format!("{step}{second}\n"), 1));
+    env.write("other.sh", good);
+    let card = std::fs::read_to_string(env.path("good.toml")).unwrap();
+    env.write("other.toml", card.replace("good", "other"));
+    let first = ok(env.run(&["run", "task.toml", "--model", "good.toml", "--allow-run", "--json"]));
+    assert_eq!(n_calls(&env), 1);
+    let outcome = |text: &str| Json::parse(text).get("outcome").unwrap().clone();
+    assert_eq!(outcome(&first.stdout).get("verdict").unwrap().text(), "answered");
+    let second = outcome(&std::fs::read_to_string(env.path("second.json")).unwrap());
+    assert_eq!(second.get("verdict").unwrap().text(), "refused");
+    let failure = &second.get("failures").unwrap().items()[0];
+    assert_eq!(failure.get("class").unwrap().text(), "gate_refusal");
+    assert!(failure.get("message").unwrap().text().contains("report.xml"), "{failure:?}");
+}
+
+#[test]
 fn what_a_task_names_runs_only_when_the_person_allows_it() {
     let env = env();
     let need = "[deliverable]\nname = 'mark'\ncall = ['sh', '-c', 'echo ran > mark; echo 1..1; echo ok 1']\n\
