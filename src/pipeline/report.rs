@@ -316,7 +316,10 @@ fn failures(state: &State) -> Vec<FailureReport> {
         failures.push(FailureReport {
             class: Class::DeliverableMissing,
             call: None,
-            message: "no step made what the task must produce".to_owned(),
+            message: match state.begun {
+                Some(_) => "the call was begun, and nobody saw how it ended".to_owned(),
+                None => "no step made what the task must produce".to_owned(),
+            },
         });
     }
     failures

@@ -185,6 +185,34 @@ fn killed_at_any_event_a_call_is_made_twice_only_where_the_task_says_that_it_may
 }
 
 #[test]
+fn a_call_that_was_begun_is_not_forgotten_when_the_run_is_refused_afterwards() {
+    let mut task =
+        task("[deliverable]\nname = 'd'\ncall = ['make']\nkind = {test_run = {runner = 'tap'}}");
+    task.deliverable.as_mut().unwrap().repeat = Repeat::WhenInterrupted;
+    let mut bench = Bench::new(task.clone(), 4);
+    bench.delivery = Box::new(Tool::default());
+    let entries = bench.run(&mut model("first", &task)).entries;
+    let begun = entries.iter().position(|entry| entry.kind == "delivering").unwrap();
+    let mut journal = MemoryJournal::new(RunId::from_text("r"));
+    journal.entries = entries[..=begun].to_vec();
+    // Another run holds what this one needs.
+    let model = State::fold(&entries).unwrap().models[0].clone();
+    for event in [
+        Event::Resumed { model, note: String::new() },
+        Event::Stopped { purpose: None, class: Class::GateRefusal, why: "held".to_owned() },
+    ] {
+        journal.append(T0, &person(), &event).unwrap();
+    }
+    let state = State::fold(&journal.entries).unwrap();
+    assert_eq!(next(&state), Action::End);
+    let report = RunReport::of(&state);
+    assert_eq!(report.outcome.verdict, Verdict::Refused);
+    let last = report.outcome.failures.last().unwrap();
+    assert_eq!(last.class, Class::DeliverableMissing);
+    assert_eq!(last.message, "the call was begun, and nobody saw how it ended");
+}
+
+#[test]
 fn a_journal_of_an_older_build_is_refused_and_says_so() {
     let mut entries = Bench::new(task(""), 2).run(&mut good()).entries;
     entries[0].v = 1;
