@@ -45,6 +45,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Run(args) => pipeline::run::run(&args),
+        Command::Storyboard(args) => pipeline::storyboard::run(&args),
         Command::Replay(args) => pipeline::replay::run(&args),
         Command::Report(args) => pipeline::report::run(&args),
     };

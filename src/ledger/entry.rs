@@ -113,7 +113,7 @@ pub struct Entry {
 
 impl Entry {
     /// The format that this build writes and the newest that it reads.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 
     /// The entry behind `head`, with its hash.
     pub fn after(

@@ -242,12 +242,13 @@ impl Sum {
     }
 }
 
-/// The classes of what went wrong in a run. A run that did not end is one that crashed, and so is a call whose
-/// outcome was lost.
+/// The classes of what went wrong in a run. A run that did not end is one that crashed, and so is a call
+/// whose outcome was lost, of a model or of a deliverable.
 fn classes_of(state: &State) -> Vec<Class> {
     let mut classes: Vec<Class> =
         RunReport::of(state).outcome.failures.iter().map(|failure| failure.class).collect();
-    let n_lost = state.spent.lost + u32::from(state.ended.is_none());
+    let lost = state.spent.lost + state.spent.lost_deliveries;
+    let n_lost = lost + u32::from(state.ended.is_none());
     classes.extend((0..n_lost).map(|_| Class::Crash));
     classes
 }

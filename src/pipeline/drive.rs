@@ -22,7 +22,7 @@ use crate::pipeline::report;
 use crate::pipeline::source::{Depth, SourceError, Sources};
 use crate::pipeline::state::{FoldError, State};
 use crate::pipeline::task::Task;
-use crate::pipeline::truth::{DeliverableCall, Delivery, Fact, Search, Truth};
+use crate::pipeline::truth::{Beginning, DeliverableCall, Delivery, Fact, Search, Truth};
 
 /// Where a run writes down what happens.
 pub trait Journal: Debug {
@@ -184,6 +184,7 @@ pub fn take_over(
 /// it does, is no error: the run ends with a verdict.
 pub fn drive(mut state: State, parts: &mut Parts<'_>) -> Result<State, RunError> {
     let harness = Actor::harness();
+    let tool = Actor { kind: ActorKind::Tool, name: "deliverable".to_owned() };
     loop {
         let event = match next(&state) {
             Action::Rest => return Ok(state),
@@ -218,11 +219,15 @@ pub fn drive(mut state: State, parts: &mut Parts<'_>) -> Result<State, RunError>
             }
             Action::Guard => Event::Guarded { faults: guard(&state) },
             Action::Check(step) => check(&state, step, parts.truth),
+            Action::Begin(step) => delivering(&state, step, parts.delivery),
             Action::Deliver(step) => {
-                let event = Event::Delivered(deliver(&state, &step, parts));
-                let tool = Actor { kind: ActorKind::Tool, name: "deliverable".to_owned() };
+                let event =
+                    deliver(&state, &step, |call, begun| parts.delivery.deliver(call, begun));
                 write(&mut state, parts, &tool, &event)?;
                 continue;
+            }
+            Action::Inspect(step) => {
+                deliver(&state, &step, |call, begun| parts.delivery.inspect(call, begun))
             }
             Action::End => Event::Ended { verdict: report::verdict(&state) },
         };
@@ -289,7 +294,7 @@ fn call(state: &State, purpose: Purpose, model: &mut dyn Model) -> (Actor, Event
     let request = Request {
         purpose: purpose.to_string(),
         messages,
-        schema: Some(shape.schema()),
+        schema: Some(shape.schema(state.task.deliverable.as_ref())),
         max_output_tokens: limits.call_output_tokens,
         timeout: Duration::from_secs(u64::from(limits.call_seconds)),
     };
@@ -319,15 +324,43 @@ fn search(truth: &mut dyn Truth, pattern: &str) -> Search {
     truth.search(pattern)
 }
 
-fn deliver(state: &State, step: &str, parts: &mut Parts<'_>) -> Fact {
-    let arguments = state
+/// What the model gave for the deliverable.
+fn arguments_of(state: &State, step: &str) -> Vec<String> {
+    state
         .value(&Purpose::Step(step.to_owned()))
         .and_then(|value| Vec::<String>::deserialize(value.get("arguments")?).ok())
-        .unwrap_or_default();
-    match &state.task.deliverable {
-        Some(need) => {
-            parts.delivery.deliver(&DeliverableCall { step, need, arguments: &arguments })
+        .unwrap_or_default()
+}
+
+/// Returns the event of being about to make the deliverable, or that it cannot be made.
+fn delivering(state: &State, step: String, delivery: &mut dyn Delivery) -> Event {
+    let arguments = arguments_of(state, &step);
+    let Some(need) = &state.task.deliverable else {
+        return Event::Delivered(Fact::not_made(&step, &arguments, "the task names none"));
+    };
+    let call = DeliverableCall { step: &step, need, arguments: &arguments };
+    match delivery.before(&call) {
+        Err(fact) => Event::Delivered(*fact),
+        Ok(before) => {
+            // Of a call that is made again, what counts is what there was at first.
+            let before = state.begun.as_ref().map_or(before, |begun| begun.before.clone());
+            Event::Delivering { step, arguments, before }
         }
-        None => Fact::not_made(step, &arguments, "the task names none"),
     }
+}
+
+/// Does something about a deliverable whose call was begun.
+fn deliver(
+    state: &State,
+    step: &str,
+    how: impl FnOnce(&DeliverableCall<'_>, Beginning<'_>) -> Fact,
+) -> Event {
+    let arguments = arguments_of(state, step);
+    Event::Delivered(match (&state.task.deliverable, &state.begun) {
+        (Some(need), Some(begun)) => how(
+            &DeliverableCall { step, need, arguments: &arguments },
+            Beginning { before: &begun.before, at: begun.at },
+        ),
+        _ => Fact::not_made(step, &arguments, "the task names none"),
+    })
 }

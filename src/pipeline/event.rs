@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::ledger::Entry;
 use crate::pipeline::class::{Class, Verdict};
+use crate::pipeline::deliverable::Before;
 use crate::pipeline::input::{InputError, Mode, Omission, Sent};
 use crate::pipeline::model::{Capability, Model, ModelError, Reply};
 use crate::pipeline::schema::Shape;
@@ -214,6 +215,16 @@ pub enum Event {
         citations: Vec<Checked>,
         /// Its searches for what should not be there, in order.
         searches: Vec<Search>,
+    },
+    /// The call that makes the deliverable is about to be made. Whoever reads this and no `Delivered` behind it
+    /// knows that the call may have been made.
+    Delivering {
+        /// The step that makes it.
+        step: String,
+        /// What the model gave for it.
+        arguments: Vec<String>,
+        /// What there was before it.
+        before: Before,
     },
     /// A deliverable was made, or not.
     Delivered(Fact),

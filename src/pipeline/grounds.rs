@@ -6,9 +6,14 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::pipeline::citation::search::{Mode, Pattern, search};
 use crate::pipeline::citation::{self, Checker, TreeError};
-use crate::pipeline::deliverable::{Claim, Judgement, Place, judge, perform};
+use crate::pipeline::deliverable::{
+    self, Artefact, Before, Content, Counts, Judgement, Place, inspect, judge, listed, look,
+    perform,
+};
 use crate::pipeline::process::Environment;
-use crate::pipeline::truth::{Citation, DeliverableCall, Delivery, Fact, Search, Standing, Truth};
+use crate::pipeline::truth::{
+    Beginning, Citation, DeliverableCall, Delivery, Fact, Search, Standing, Truth,
+};
 use crate::pipeline::write::push;
 
 /// Bytes that are kept of each output of a deliverable's call.
@@ -71,39 +76,86 @@ pub struct Performer<'a> {
     pub clock: &'a dyn Clock,
 }
 
-impl Delivery for Performer<'_> {
-    fn deliver(&mut self, call: &DeliverableCall<'_>) -> Fact {
-        let place = Place {
+impl Performer<'_> {
+    fn place(&self) -> Place<'_> {
+        Place {
             tree: &self.tree,
             scratch: &self.scratch,
             environment: &self.environment,
             timeout: self.timeout,
             max_output_bytes: MAX_OUTPUT_BYTES,
             clock: self.clock,
-        };
-        let seen = match perform(call.need, &place) {
-            Ok(seen) => seen,
-            Err(error) => return Fact::not_made(call.step, call.arguments, &chain(&error)),
-        };
-        // The harness asks for itself: nothing is claimed yet, and what is claimed later changes nothing.
-        let judgement = judge(call.need, Some(&seen), Some(&Claim::default()));
-        let satisfied = matches!(judgement, Judgement::Delivered { .. });
-        let observed = match &judgement {
-            Judgement::Delivered { .. } => match &seen.artefact {
-                Some(file) => format!("made: {}, {} bytes, {}", file.file, file.n_bytes, seen.end),
-                None => format!("made: {}", seen.end),
-            },
-            Judgement::Contradicted { mismatch } => format!("not made: {}", in_words(mismatch)),
-            Judgement::Missing { lack, .. } => format!("not made: {}", in_words(lack)),
-        };
-        Fact {
-            step: call.step.to_owned(),
-            arguments: call.arguments.to_vec(),
-            satisfied,
-            observed,
-            seen: Some(seen),
         }
     }
+}
+
+impl Delivery for Performer<'_> {
+    fn before(&mut self, call: &DeliverableCall<'_>) -> Result<Before, Box<Fact>> {
+        look(call.need, &self.place())
+            .map_err(|error| Box::new(Fact::not_made(call.step, call.arguments, &chain(&error))))
+    }
+
+    fn deliver(&mut self, call: &DeliverableCall<'_>, begun: Beginning<'_>) -> Fact {
+        match perform(call.need, begun.before, &self.place()) {
+            Ok(seen) => fact(call, seen),
+            Err(error) => Fact::not_made(call.step, call.arguments, &chain(&error)),
+        }
+    }
+
+    fn inspect(&mut self, call: &DeliverableCall<'_>, begun: Beginning<'_>) -> Fact {
+        match inspect(call.need, begun.before, begun.at, &self.place()) {
+            Ok(seen) => {
+                let left = match &seen.artefact {
+                    Some(file) if seen.is_fresh() => format!("it left {}", shown(file)),
+                    Some(file) => format!("{} is as it was", file.file),
+                    None => "it left no file".to_owned(),
+                };
+                let observed = format!(
+                    "not made: psos was ended during the call, {left}; it was not made again, since the task does \
+                     not say `repeat = \"when_interrupted\"`"
+                );
+                Fact { observed, ..fact(call, seen) }
+            }
+            Err(error) => Fact::not_made(call.step, call.arguments, &chain(&error)),
+        }
+    }
+}
+
+/// What was seen of a call, and whether that is the deliverable.
+fn fact(call: &DeliverableCall<'_>, seen: deliverable::Fact) -> Fact {
+    // The harness asks for itself: what a model claims is compared later, and makes nothing better.
+    let judgement = judge(call.need, Some(&seen), None);
+    let observed = match &judgement {
+        Judgement::Delivered { .. } => {
+            let mut parts = Vec::new();
+            match &seen.content {
+                Content::Tests(Ok(Counts { passed, failed, skipped })) => {
+                    parts.push(format!("{passed} passed, {failed} failed, {skipped} skipped"));
+                }
+                Content::Tickets(Ok(changed)) => {
+                    let ids: Vec<String> = changed.keys().cloned().collect();
+                    parts.push(format!("ticket {}", listed(&ids)));
+                }
+                _ => {}
+            }
+            parts.extend(seen.artefact.as_ref().map(shown));
+            parts.push(seen.end.clone());
+            format!("made: {}", parts.join(", "))
+        }
+        Judgement::Contradicted { mismatches } => format!("not made: {}", in_words(mismatches)),
+        Judgement::Missing { lack, .. } => format!("not made: {}", in_words(lack)),
+    };
+    Fact {
+        step: call.step.to_owned(),
+        arguments: call.arguments.to_vec(),
+        satisfied: matches!(judgement, Judgement::Delivered { .. }),
+        observed,
+        seen: Some(seen),
+    }
+}
+
+fn shown(artefact: &Artefact) -> String {
+    format!("{}, {} bytes", artefact.file, artefact.n_bytes)
 }
 
 /// A reason as a short text: its name and what belongs to it, without the signs of JSON.
@@ -130,7 +182,7 @@ mod tests {
 
     use super::*;
     use crate::clock::SystemClock;
-    use crate::pipeline::deliverable::{Kind, Need, Runner};
+    use crate::pipeline::deliverable::{Kind, Need, Repeat, Runner, TicketFormat};
 
     #[test]
     fn citations_and_searches_are_answered_by_the_tree() {
@@ -149,6 +201,45 @@ mod tests {
         let search = grounds.search("line");
         assert_eq!(search.hits, [("a.md".to_owned(), 1), ("a.md".to_owned(), 2)]);
         assert!(search.exhaustive);
+    }
+
+    fn make(performer: &mut Performer<'_>, need: &Need) -> Fact {
+        let call = DeliverableCall { step: "s", need, arguments: &[] };
+        let before = performer.before(&call).unwrap();
+        performer.deliver(&call, Beginning { before: &before, at: Duration::ZERO })
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_told_of_many_tickets_is_short() {
+        let tree = tempfile::tempdir().unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
+        let mut performer = Performer {
+            tree: tree.path().to_owned(),
+            scratch: scratch.path().to_owned(),
+            environment: [("PATH".to_owned(), path)].into(),
+            timeout: Duration::from_secs(20),
+            clock: &SystemClock,
+        };
+        let script = "echo id,title > t.csv; for i in 1 2 3 4 5 6 7 8; do echo $i,x >> t.csv; done";
+        let need = Need {
+            name: "tickets".into(),
+            call: vec!["sh".into(), "-c".into(), script.into()],
+            kind: Kind::Ticket {
+                tracker: "t.csv".into(),
+                format: TicketFormat::Csv,
+                id: None,
+                fields: vec!["title".into()],
+            },
+            repeat: Repeat::Never,
+        };
+        let fact = make(&mut performer, &need);
+        assert!(fact.satisfied, "{fact:?}");
+        assert_eq!(
+            fact.observed,
+            "made: ticket 1, 2, 3, 4, 5 and 3 more, t.csv, 41 bytes, exit code 0"
+        );
     }
 
     #[cfg(unix)]
@@ -174,9 +265,9 @@ mod tests {
                 name: "tests".into(),
                 call: vec!["sh".into(), "-c".into(), script.into()],
                 kind: Kind::TestRun { runner: Runner::Tap, report: None },
+                repeat: Repeat::Never,
             };
-            let fact =
-                performer.deliver(&DeliverableCall { step: "s", need: &need, arguments: &[] });
+            let fact = make(&mut performer, &need);
             assert_eq!(fact.satisfied, satisfied, "{script}: {fact:?}");
             assert_eq!(fact.observed.starts_with("made"), satisfied, "{script}: {fact:?}");
         }
@@ -184,8 +275,9 @@ mod tests {
             name: "tests".into(),
             call: vec!["no-such-program-here".into()],
             kind: Kind::TestRun { runner: Runner::Tap, report: None },
+            repeat: Repeat::Never,
         };
-        let fact = performer.deliver(&DeliverableCall { step: "s", need: &need, arguments: &[] });
+        let fact = make(&mut performer, &need);
         assert!(!fact.satisfied && fact.seen.is_none(), "{fact:?}");
     }
 }

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use crate::clock::FixedClock;
     use crate::ledger::{Head, RunId};
-    use crate::pipeline::deliverable::{Kind, Need};
+    use crate::pipeline::deliverable::{Kind, Need, Repeat};
     use crate::pipeline::scenario::sim::{Seen, Shelf, Simulated, diligent};
     use crate::pipeline::{
         Forbidden, Quiet, RunJournal, RunReport, Settings, Task, Verdict, begin, drive,
@@ -91,6 +91,7 @@ mod tests {
             name: "x".into(),
             call: vec!["x".into()],
             kind: Kind::Recording { file: "x.cast".into() },
+            repeat: Repeat::Never,
         });
         let mut model = Simulated::new("m", 50_000, |seen: &Seen| Ok(diligent(seen, 8)));
         let mut shelf = Shelf::default();

@@ -62,12 +62,17 @@ pub use replay::{
     what_if,
 };
 pub use reply::{MAX_REPLY_BYTES, object_in};
-pub use report::{CallOmission, Cost, FailureReport, Outcome, RunReport, StepReport, verdict};
-pub use schema::{Shape, check};
+pub use report::{
+    CallOmission, ClaimReport, Cost, FailureReport, Outcome, RunReport, StepReport, SurveyReport,
+    verdict,
+};
+pub use schema::{Shape, check, outline};
 pub use source::{Depth, Piece, Recorded, SourceError, Sources, Store};
-pub use state::{Failure, FoldError, Pending, Provided, Slot, Spent, State};
+pub use state::{Begun, Failure, FoldError, Hand, Pending, Provided, Slot, Spent, State};
 pub use task::{Limits, Survey, Task, TaskError};
-pub use truth::{Citation, DeliverableCall, Delivery, Fact, Forbidden, Search, Standing, Truth};
+pub use truth::{
+    Beginning, Citation, DeliverableCall, Delivery, Fact, Forbidden, Search, Standing, Truth,
+};
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,11 @@
 //! What is to be done next: a pure function of the state.
 
 use crate::pipeline::class::Class;
+use crate::pipeline::deliverable::Repeat;
 use crate::pipeline::event::{Delivers, Purpose};
 use crate::pipeline::plan::PlanStep;
 use crate::pipeline::source::Depth;
-use crate::pipeline::state::State;
+use crate::pipeline::state::{Hand, State};
 
 /// Something to do. Each is over with one or two entries of the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +31,12 @@ pub enum Action {
     Guard,
     /// Check what a step found.
     Check(String),
+    /// Look at what is there before the deliverable is made, and note that it is going to be made.
+    Begin(String),
     /// Make the deliverable.
     Deliver(String),
+    /// Look at what a call of the deliverable left whose end nobody saw.
+    Inspect(String),
     /// Close the run.
     End,
     /// Nothing: the run is over.
@@ -119,7 +124,18 @@ fn of_step(state: &State, step: &PlanStep) -> Option<Action> {
     state.value(&purpose)?;
     match delivers {
         Delivers::No if !state.checked.contains(&step.id) => Some(Action::Check(step.id.clone())),
-        Delivers::Yes if state.fact.is_none() => Some(Action::Deliver(step.id.clone())),
+        Delivers::Yes if state.fact.is_none() => Some(of_deliverable(state, step.id.clone())),
         _ => None,
+    }
+}
+
+/// What is to be done for a deliverable that is not made yet. A call that was begun and whose end nobody saw is
+/// made again only when the task says that it may be; otherwise what it left is all that will be known.
+fn of_deliverable(state: &State, step: String) -> Action {
+    let repeat = state.task.deliverable.as_ref().map(|need| need.repeat).unwrap_or_default();
+    match (&state.begun, repeat) {
+        (Some(begun), _) if begun.hand == Hand::First => Action::Deliver(step),
+        (Some(_), Repeat::Never) => Action::Inspect(step),
+        (Some(_), Repeat::WhenInterrupted) | (None, _) => Action::Begin(step),
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::ledger::Entry;
+use crate::pipeline::class::Class;
 use crate::pipeline::event::{Event, Purpose};
 use crate::pipeline::model::Finish;
 use crate::pipeline::redact::redact;
@@ -10,7 +11,7 @@ use crate::pipeline::state::{FoldError, State};
 use crate::record::Hash;
 
 /// Returns a run as one object of OTLP in JSON (`resourceSpans`): a span for the run, and below it one for
-/// every call. Ids are hashes, so that the same run is the same trace. What was sent and said stays in the
+/// every call of a model and of a deliverable. Ids are hashes, so that the same run is the same trace. What was sent and said stays in the
 /// ledger.
 ///
 /// # Errors
@@ -33,21 +34,21 @@ pub fn to_otel(entries: &[Entry]) -> Result<Value, FoldError> {
         ],
         "status": status(state.ended.is_none().then_some("crash")),
     })];
+    let spans_of = Spans { trace: &trace, root: &root };
     let mut model = String::new();
     let mut open: Option<(&Entry, Purpose, u32)> = None;
+    let mut delivering: Option<&Entry> = None;
+    let tool = state.task.deliverable.as_ref().map_or("", |need| need.name.as_str());
     for entry in entries {
         match Event::of(entry) {
             Some(Event::Started { model: fact, .. } | Event::Resumed { model: fact, .. }) => {
                 model = fact.name;
                 if let Some((asked, purpose, counted)) = open.take() {
                     let more = vec![int("gen_ai.usage.input_tokens", u64::from(counted))];
-                    spans.push(span(
-                        &trace,
-                        &root,
-                        (asked, entry),
-                        &purpose,
-                        (more, Some("crash")),
-                    ));
+                    spans.push(spans_of.call((asked, entry), &purpose, (more, Some("crash"))));
+                }
+                if let Some(begun) = delivering.take() {
+                    spans.push(spans_of.tool((begun, entry), tool, Some("crash")));
                 }
             }
             Some(Event::Asked { purpose, counted, .. }) => open = Some((entry, purpose, counted)),
@@ -70,22 +71,22 @@ pub fn to_otel(entries: &[Entry]) -> Result<Value, FoldError> {
                     json!({"key": "gen_ai.response.finish_reasons",
                         "value": {"arrayValue": {"values": [{"stringValue": finish}]}}}),
                 ];
-                spans.push(span(&trace, &root, (asked, entry), &purpose, (more, None)));
+                spans.push(spans_of.call((asked, entry), &purpose, (more, None)));
             }
             Some(Event::Failed { purpose, error }) => {
                 let Some((asked, _, counted)) = open.take() else { continue };
-                let class = crate::pipeline::Class::from(error.kind);
+                let class = Class::from(error.kind);
                 let more = vec![
                     text("gen_ai.request.model", &model),
                     int("gen_ai.usage.input_tokens", u64::from(counted)),
                 ];
-                spans.push(span(
-                    &trace,
-                    &root,
-                    (asked, entry),
-                    &purpose,
-                    (more, Some(class.name())),
-                ));
+                spans.push(spans_of.call((asked, entry), &purpose, (more, Some(class.name()))));
+            }
+            Some(Event::Delivering { .. }) => delivering = Some(entry),
+            Some(Event::Delivered(fact)) => {
+                let Some(begun) = delivering.take() else { continue };
+                let error = (!fact.satisfied).then_some(Class::DeliverableMissing.name());
+                spans.push(spans_of.tool((begun, entry), tool, error));
             }
             _ => {}
         }
@@ -96,24 +97,50 @@ pub fn to_otel(entries: &[Entry]) -> Result<Value, FoldError> {
     }]}))
 }
 
-fn span(
-    trace: &str,
-    root: &str,
-    (asked, over): (&Entry, &Entry),
-    purpose: &Purpose,
-    (mut more, error): (Vec<Value>, Option<&str>),
-) -> Value {
-    more.insert(0, text("gen_ai.operation.name", "chat"));
-    more.push(text("psos.purpose", &purpose.to_string()));
-    if let Some(error) = error {
-        more.push(text("error.type", error));
+/// Where spans belong.
+struct Spans<'a> {
+    trace: &'a str,
+    root: &'a str,
+}
+
+impl Spans<'_> {
+    /// The span of a call of a model.
+    fn call(
+        &self,
+        between: (&Entry, &Entry),
+        purpose: &Purpose,
+        (mut more, error): (Vec<Value>, Option<&str>),
+    ) -> Value {
+        more.insert(0, text("gen_ai.operation.name", "chat"));
+        more.push(text("psos.purpose", &purpose.to_string()));
+        self.span(between, (&format!("chat {purpose}"), 3), more, error)
     }
-    json!({
-        "traceId": trace, "spanId": digits(&asked.hash, 16), "parentSpanId": root,
-        "name": format!("chat {purpose}"), "kind": 3,
-        "startTimeUnixNano": nanos(Some(asked)), "endTimeUnixNano": nanos(Some(over)),
-        "attributes": more, "status": status(error),
-    })
+
+    /// The span of the call that makes a deliverable.
+    fn tool(&self, between: (&Entry, &Entry), name: &str, error: Option<&str>) -> Value {
+        let more =
+            vec![text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", name)];
+        let name = format!("execute_tool {}", redact(name));
+        self.span(between, (&name, 1), more, error)
+    }
+
+    fn span(
+        &self,
+        (first, last): (&Entry, &Entry),
+        (name, kind): (&str, u32),
+        mut attributes: Vec<Value>,
+        error: Option<&str>,
+    ) -> Value {
+        if let Some(error) = error {
+            attributes.push(text("error.type", error));
+        }
+        json!({
+            "traceId": self.trace, "spanId": digits(&first.hash, 16), "parentSpanId": self.root,
+            "name": name, "kind": kind,
+            "startTimeUnixNano": nanos(Some(first)), "endTimeUnixNano": nanos(Some(last)),
+            "attributes": attributes, "status": status(error),
+        })
+    }
 }
 
 fn status(error: Option<&str>) -> Value {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::clock::Clock;
 use crate::ledger::{Actor, Entry};
 use crate::pipeline::class::Verdict;
+use crate::pipeline::deliverable::Before;
 use crate::pipeline::drive::{Journal, Parts, Quiet, RunError, ask, begin, drive, guard};
 use crate::pipeline::event::{Event, Purpose, Settings};
 use crate::pipeline::model::Model;
@@ -16,7 +17,9 @@ use crate::pipeline::report::{self, RunReport};
 use crate::pipeline::source::Recorded;
 use crate::pipeline::state::{FoldError, State};
 use crate::pipeline::task::Task;
-use crate::pipeline::truth::{Citation, DeliverableCall, Delivery, Fact, Search, Standing, Truth};
+use crate::pipeline::truth::{
+    Beginning, Citation, DeliverableCall, Delivery, Fact, Search, Standing, Truth,
+};
 
 /// What a run costs, call by call, when every prompt is put together again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -216,7 +219,15 @@ impl RecordedDelivery {
 }
 
 impl Delivery for RecordedDelivery {
-    fn deliver(&mut self, call: &DeliverableCall<'_>) -> Fact {
+    fn before(&mut self, _call: &DeliverableCall<'_>) -> Result<Before, Box<Fact>> {
+        Ok(Before::default())
+    }
+
+    fn inspect(&mut self, call: &DeliverableCall<'_>, begun: Beginning<'_>) -> Fact {
+        self.deliver(call, begun)
+    }
+
+    fn deliver(&mut self, call: &DeliverableCall<'_>, _begun: Beginning<'_>) -> Fact {
         match &self.0 {
             Some(fact) => Fact {
                 step: call.step.to_owned(),
@@ -332,7 +343,12 @@ fn disagreement(state: &State, entry: &Entry, event: &Event) -> Option<String> {
             Event::Retrieved { depth: d, purpose: p, selected, .. },
         ) => depth == d && purpose == p && ids == selected,
         (Action::Check(step), Event::Checked { step: checked, .. }) => step == checked,
-        (Action::Deliver(step), Event::Delivered(fact)) => *step == fact.step,
+        (Action::Begin(step), Event::Delivering { step: begun, .. }) => step == begun,
+        // It could not be begun, so that there is nothing that was seen of it.
+        (Action::Begin(step), Event::Delivered(fact)) => *step == fact.step && fact.seen.is_none(),
+        (Action::Deliver(step) | Action::Inspect(step), Event::Delivered(fact)) => {
+            *step == fact.step
+        }
         // A rule outside of the state: a resource, or a store without an answer.
         (_, Event::Stopped { purpose: None, .. }) => true,
         _ => false,

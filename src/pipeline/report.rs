@@ -6,9 +6,10 @@ use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 
 use crate::pipeline::class::{Class, Verdict};
+use crate::pipeline::deliverable::{Mismatch, Said};
 use crate::pipeline::event::{Bound, Delivers, Purpose};
 use crate::pipeline::finding::Finding;
-use crate::pipeline::input::{Omission, Why};
+use crate::pipeline::input::{Omission, SpanKey, Why};
 use crate::pipeline::plan::MustDeliver;
 use crate::pipeline::state::State;
 use crate::pipeline::truth::Fact;
@@ -49,9 +50,11 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// What was delivered, where the task wants something.
     pub deliverable: Option<Fact>,
-    /// Whether the model said that it was delivered.
-    pub claims_delivered: bool,
-    /// Places that the harness found and no step has read.
+    /// What the model said of it; null without a synthesis or where the task wants nothing.
+    pub claim: Option<ClaimReport>,
+    /// What the harness searched the whole tree for, where the task says so; null also when the run ended before.
+    pub survey: Option<SurveyReport>,
+    /// Every place that it found and that no step has read.
     pub unexamined: Vec<String>,
     /// What steps suggested beside the plan. Nothing came of it.
     pub suggestions: Vec<String>,
@@ -59,6 +62,30 @@ pub struct Outcome {
     pub omissions: Vec<CallOmission>,
     /// What went wrong, in order; without what only a crash did.
     pub failures: Vec<FailureReport>,
+}
+
+/// A search of the harness over the whole tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SurveyReport {
+    /// The text.
+    pub pattern: String,
+    /// How many files were read.
+    pub files: u32,
+    /// How many lines have it.
+    pub lines: u64,
+    /// Whether every file was read: only then are all places known.
+    pub exhaustive: bool,
+}
+
+/// What a model said of a deliverable, beside what was seen. It can make a run worse, and never better.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ClaimReport {
+    /// Whether it said that it is there.
+    pub delivered: bool,
+    /// What else it said.
+    pub claims: Vec<Said>,
+    /// What of all that is not as the harness saw it.
+    pub refuted: Vec<Mismatch>,
 }
 
 /// What came of a step.
@@ -112,6 +139,8 @@ pub struct Cost {
     pub provider_cached_tokens: u64,
     /// Calls whose outcome was lost in a crash.
     pub lost_calls: u32,
+    /// Calls of the deliverable whose end nobody saw, since psos was ended during them.
+    pub lost_deliveries: u32,
     /// How many prefixes were sent: one.
     pub prefixes: u32,
     /// From the first entry to the last, in milliseconds.
@@ -120,7 +149,7 @@ pub struct Cost {
 
 impl RunReport {
     /// The format that this build writes.
-    pub const SCHEMA_VERSION: u32 = 1;
+    pub const SCHEMA_VERSION: u32 = 2;
 
     /// Reports a run, as far as it has come.
     pub fn of(state: &State) -> Self {
@@ -144,6 +173,7 @@ impl RunReport {
                 provider_input_tokens: spent.provider.input,
                 provider_cached_tokens: spent.provider.cached,
                 lost_calls: spent.lost,
+                lost_deliveries: spent.lost_deliveries,
                 prefixes: u32::try_from(state.prefixes.len()).unwrap_or(u32::MAX),
                 took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             },
@@ -170,8 +200,16 @@ impl RunReport {
         if let Some(fact) = &outcome.deliverable {
             push(&mut text, format_args!("\n  deliverable: {}", fact.observed));
         }
-        if !outcome.unexamined.is_empty() {
-            push(&mut text, format_args!("\n  not examined: {}", outcome.unexamined.join(", ")));
+        if let Some(survey) = &outcome.survey {
+            let (n, pattern) = (survey.lines, &survey.pattern);
+            let places = match outcome.unexamined.as_slice() {
+                [] => "all examined".to_owned(),
+                places => format!("not examined: {}", places.join(", ")),
+            };
+            push(&mut text, format_args!("\n  {n} lines have {pattern:?}, {places}"));
+            if !survey.exhaustive {
+                text.push_str("; not every file could be read, so there may be more");
+            }
         }
         for failure in &outcome.failures {
             let call = failure.call.as_deref().unwrap_or("run");
@@ -207,7 +245,7 @@ pub fn verdict(state: &State) -> Verdict {
     let all_done = !steps.is_empty() && steps.iter().all(|step| step.done);
     let delivered = state.must_deliver() == MustDeliver::No
         || state.fact.as_ref().is_some_and(|fact| fact.satisfied);
-    if said == Some("answered") && all_done && delivered {
+    if said == Some("answered") && all_done && delivered && state.false_claims().is_empty() {
         Verdict::Answered
     } else {
         Verdict::Partial
@@ -232,10 +270,17 @@ fn outcome(state: &State) -> Outcome {
         steps: step_reports(state),
         findings: state.findings.clone(),
         deliverable: state.fact.clone(),
-        claims_delivered: synthesis
-            .and_then(|value| value.get("delivered"))
-            .and_then(Value::as_bool)
-            .unwrap_or_default(),
+        claim: state.claim().map(|claim| ClaimReport {
+            delivered: claim.delivered,
+            claims: claim.claims,
+            refuted: state.false_claims(),
+        }),
+        survey: state.survey.as_ref().map(|survey| SurveyReport {
+            pattern: survey.pattern.clone(),
+            files: survey.n_files,
+            lines: survey.hits.len() as u64,
+            exhaustive: survey.exhaustive,
+        }),
         unexamined: unexamined(state),
         suggestions: state
             .steps
@@ -271,7 +316,10 @@ fn failures(state: &State) -> Vec<FailureReport> {
         failures.push(FailureReport {
             class: Class::DeliverableMissing,
             call: None,
-            message: "no step made what the task must produce".to_owned(),
+            message: match state.begun {
+                Some(_) => "the call was begun, and nobody saw how it ended".to_owned(),
+                None => "no step made what the task must produce".to_owned(),
+            },
         });
     }
     failures
@@ -309,23 +357,35 @@ fn composed(state: &State) -> String {
     }
 }
 
-/// The lines that the harness found by itself and that stand in no detail that was read.
+/// The lines that the harness found by itself and that no step has read: none that ended with a valid reply had them
+/// in its input.
 fn unexamined(state: &State) -> Vec<String> {
     let Some(survey) = &state.survey else { return Vec::new() };
-    let read: Vec<(&str, u32, u32)> = state
+    let read: BTreeSet<(&str, u32)> = state
         .retrieved
         .iter()
         .filter(|(purpose, _)| {
             matches!(purpose, Purpose::Step(_)) && state.value(purpose).is_some()
         })
-        .flat_map(|(_, pieces)| pieces)
-        .map(|piece| (piece.path.as_str(), piece.lines.0, piece.lines.1))
+        .flat_map(|(purpose, pieces)| pieces.iter().map(move |piece| (purpose, piece)))
+        .flat_map(|(purpose, piece)| {
+            let gone = cut(state, purpose, &SpanKey::of(&piece.text));
+            let (first, last) = piece.lines;
+            (first..=last)
+                .filter(move |line| !gone.iter().any(|(from, to)| (from..=to).contains(&line)))
+                .map(|line| (piece.path.as_str(), line))
+        })
         .collect();
-    let is_read = |file: &str, line: u32| {
-        read.iter().any(|(path, first, last)| *path == file && (*first..=*last).contains(&line))
-    };
-    let unread = survey.hits.iter().filter(|(file, line)| !is_read(file, *line));
+    let unread = survey.hits.iter().filter(|(file, line)| !read.contains(&(file.as_str(), *line)));
     unread.map(|(file, line)| format!("{file}:{line}")).collect()
+}
+
+/// The lines of a span that did not fit into the input of a step. What was sent before is read: something valid was
+/// made of it then.
+fn cut(state: &State, purpose: &Purpose, key: &SpanKey) -> Vec<(u32, u32)> {
+    let of_span = |(call, gone): &&(Purpose, Omission)| call == purpose && gone.key == *key;
+    let cut = state.omitted.iter().filter(of_span).filter(|(_, gone)| gone.why == Why::TooLong);
+    cut.map(|(_, gone)| gone.lines).collect()
 }
 
 fn strings(value: Option<&Value>, key: &str) -> Vec<String> {

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::pipeline::deliverable::{About, Need};
 use crate::pipeline::write::push;
 
 /// The most findings of one step.
@@ -13,6 +14,10 @@ pub(super) const MAX_CLAIM_CHARS: u32 = 300;
 pub(super) const MAX_QUOTE_CHARS: u32 = 600;
 /// The most characters of an answer.
 pub(super) const MAX_ANSWER_CHARS: u32 = 8_000;
+/// The most that is said of a deliverable.
+const MAX_CLAIMS: u32 = 20;
+/// The most characters of a text of which an outline says nothing else.
+const USUAL_CHARS: usize = MAX_CLAIM_CHARS as usize;
 /// How many faults of a reply are told to the model.
 const FAULTS_TOLD: usize = 3;
 
@@ -50,8 +55,10 @@ impl Shape {
         }
     }
 
-    /// Its JSON Schema. Every object is closed and every key required, as structured output wants it.
-    pub fn schema(self) -> Value {
+    /// Its JSON Schema, in a task that must produce `need`. Every object is closed and every key required, as
+    /// structured output wants it. A synthesis can claim of a deliverable only what can be compared with facts, and
+    /// nothing where there is none.
+    pub fn schema(self, need: Option<&Need>) -> Value {
         let words = |max_items: u32| list(&text(MAX_CLAIM_CHARS), max_items);
         match self {
             Self::Orient => object(&[("select", words(40))]),
@@ -82,12 +89,22 @@ impl Shape {
             }
             Self::Deliver => object(&[("arguments", list(&text(MAX_QUOTE_CHARS), 20))]),
             Self::Review => object(&[("drop", list(&text(20), 40)), ("gaps", words(8))]),
-            Self::Synthesis => object(&[
-                ("answer", text(MAX_ANSWER_CHARS)),
-                ("cites", list(&text(20), 160)),
-                ("delivered", json!({"type": "boolean"})),
-                ("verdict", json!({"enum": ["answered", "partial", "refused"]})),
-            ]),
+            Self::Synthesis => {
+                let mut properties = vec![
+                    ("answer", text(MAX_ANSWER_CHARS)),
+                    ("cites", list(&text(20), 160)),
+                    ("verdict", json!({"enum": ["answered", "partial", "refused"]})),
+                ];
+                if let Some(need) = need {
+                    let about: Vec<String> =
+                        About::all_of(need).into_iter().map(String::from).collect();
+                    let said =
+                        closed(&[("about", json!({"enum": about})), ("is", text(MAX_QUOTE_CHARS))]);
+                    properties.push(("claims", list(&said, MAX_CLAIMS)));
+                    properties.push(("delivered", json!({"type": "boolean"})));
+                }
+                object(&properties)
+            }
         }
     }
 }
@@ -112,6 +129,49 @@ fn list(of: &Value, max_items: u32) -> Value {
 
 fn text(max_chars: u32) -> Value {
     json!({"maxLength": max_chars, "type": "string"})
+}
+
+/// Writes a schema as a model reads it, in a third of the tokens: the object itself, with types in the place of values.
+/// `text` has at most 300 characters where nothing else is said; `<=` is the most characters of a text or items of a
+/// list. Every key is required, and there are no others.
+pub fn outline(schema: &Value) -> String {
+    let mut text = String::new();
+    write_outline(schema, &mut text);
+    text
+}
+
+fn write_outline(schema: &Value, text: &mut String) {
+    if let Some(allowed) = schema.get("enum").and_then(Value::as_array) {
+        let allowed: Vec<String> = allowed.iter().map(Value::to_string).collect();
+        text.push_str(&allowed.join("|"));
+        return;
+    }
+    match schema.get("type").and_then(Value::as_str).unwrap_or_default() {
+        "object" => {
+            text.push('{');
+            let properties = schema.get("properties").and_then(Value::as_object);
+            for (at, (key, part)) in properties.into_iter().flatten().enumerate() {
+                push(text, format_args!("{}\"{key}\": ", if at > 0 { ", " } else { "" }));
+                write_outline(part, text);
+            }
+            text.push('}');
+        }
+        "array" => {
+            text.push('[');
+            write_outline(schema.get("items").unwrap_or(&Value::Null), text);
+            text.push(']');
+            if let Some(max) = limit(schema, "maxItems") {
+                push(text, format_args!("<={max}"));
+            }
+        }
+        "string" => {
+            text.push_str("text");
+            if let Some(max) = limit(schema, "maxLength").filter(|max| *max != USUAL_CHARS) {
+                push(text, format_args!("<={max}"));
+            }
+        }
+        other => text.push_str(other),
+    }
 }
 
 /// Checks a value against a schema: `type`, `enum`, `properties`, `required`, `additionalProperties`,
@@ -223,12 +283,13 @@ mod tests {
     //! What is valid, and what is said when it is not.
 
     use super::*;
+    use crate::pipeline::deliverable::{Kind, Repeat, Runner};
 
     #[test]
     fn a_reply_is_checked_down_to_its_leaves() {
         let good = json!({"absent": [], "findings": [{"claim": "c", "file": "f", "line": 3, "quote": "q"}],
             "suggest": [], "tail": "x"});
-        check(&Shape::Step.schema(), &good).unwrap();
+        check(&Shape::Step.schema(None), &good).unwrap();
         let with = |path: &str, value: Value| {
             let mut reply = good.clone();
             *reply.pointer_mut(path).unwrap() = value;
@@ -262,13 +323,55 @@ mod tests {
                 "reply.suggest[0] has 400 characters, at most 300",
             ),
         ] {
-            let message = check(&Shape::Step.schema(), &bad).unwrap_err();
+            let message = check(&Shape::Step.schema(None), &bad).unwrap_err();
             assert!(message.starts_with(says), "{message}\n{says}");
         }
-        let verdict =
-            json!({"answer": "", "cites": [], "delivered": true, "verdict": "done", "tail": ""});
-        let message = check(&Shape::Synthesis.schema(), &verdict).unwrap_err();
+        let verdict = json!({"answer": "", "cites": [], "verdict": "done", "tail": ""});
+        let message = check(&Shape::Synthesis.schema(None), &verdict).unwrap_err();
         assert_eq!(message, r#"reply.verdict is none of "answered", "partial", "refused""#);
+    }
+
+    #[test]
+    fn a_synthesis_claims_of_a_deliverable_only_what_can_be_compared() {
+        let reply = |about: &str| {
+            json!({"answer": "", "cites": [], "claims": [{"about": about, "is": "1"}],
+                "delivered": true, "verdict": "partial", "tail": ""})
+        };
+        let need = |kind| Need {
+            name: "d".to_owned(),
+            call: vec!["x".to_owned()],
+            kind,
+            repeat: Repeat::Never,
+        };
+        let tests = need(Kind::TestRun { runner: Runner::Tap, report: None });
+        let cast = need(Kind::Recording { file: "a.cast".to_owned() });
+        for (need, about, says) in [
+            (Some(&tests), "passed", None),
+            (Some(&tests), "file", Some("reply.claims[0].about is none of")),
+            (Some(&cast), "file", None),
+            (Some(&cast), "passed", Some("reply.claims[0].about is none of \"exit\", \"file\"")),
+            (Some(&cast), "delivered", Some("reply.claims[0].about is none of")),
+            (None, "exit", Some("reply may not have \"claims\"; reply may not have \"delivered\"")),
+        ] {
+            let checked = check(&Shape::Synthesis.schema(need), &reply(about));
+            match says {
+                None => assert_eq!(checked, Ok(()), "{about}"),
+                Some(says) => assert!(checked.unwrap_err().starts_with(says), "{about}"),
+            }
+        }
+    }
+
+    #[test]
+    fn an_outline_has_every_key_type_and_limit() {
+        let outline = outline(&Shape::Step.schema(None));
+        assert_eq!(
+            outline,
+            "{\"absent\": [{\"claim\": text, \"pattern\": text<=120}]<=4, \
+             \"findings\": [{\"claim\": text, \"file\": text, \"line\": integer, \"quote\": text<=600}]<=4, \
+             \"suggest\": [text]<=4, \"tail\": text<=20}"
+        );
+        let whole = super::outline(&Shape::Synthesis.schema(None));
+        assert!(whole.contains("\"verdict\": \"answered\"|\"partial\"|\"refused\""), "{whole}");
     }
 
     #[test]
@@ -294,7 +397,7 @@ mod tests {
             }
         }
         for shape in Shape::ALL {
-            walk(&shape.schema());
+            walk(&shape.schema(None));
         }
     }
 }

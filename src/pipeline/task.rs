@@ -140,7 +140,7 @@ const LIMIT_KEYS: [&str; 13] = [
     "call_seconds",
 ];
 const SURVEY_KEYS: [&str; 1] = ["pattern"];
-const DELIVERABLE_KEYS: [&str; 3] = ["name", "call", "kind"];
+const DELIVERABLE_KEYS: [&str; 4] = ["name", "call", "kind", "repeat"];
 
 /// The tables of a task file, with the keys that each may have.
 const TABLES: [(&str, &[&str]); 3] =
@@ -308,6 +308,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::pipeline::deliverable::Repeat;
 
     const SMALL: &str = "schema_version = 1\nname = 'n'\nquestion = 'q'\n";
 
@@ -353,6 +354,10 @@ mod tests {
                 "[deliverable]\nname = 'd'\ncall = ['x']\nkind = {ticket = {tracker = 't', format = 'json', fields = []}}",
                 "what must a ticket have",
             ),
+            (
+                "[deliverable]\nname = 'd'\ncall = ['x']\nkind = {recording = {file = 'x'}}\nrepeat = 'always'",
+                "expected `never` or `when_interrupted`",
+            ),
             ("role = ' '", "`role` is empty"),
             ("name = ", "TOML"),
         ] {
@@ -373,6 +378,7 @@ mod tests {
             name: "d".into(),
             call: vec!["x".into()],
             kind: Kind::Recording { file: "x".into() },
+            repeat: Repeat::WhenInterrupted,
         });
         let value = serde_json::to_value(&task).unwrap();
         let keys = |value: &serde_json::Value| -> BTreeSet<String> {

@@ -2,10 +2,11 @@
 //! deliverables. Interfaces and values only; who implements them looks at the tree.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::pipeline::deliverable::{self, Need};
+use crate::pipeline::deliverable::{self, Before, Need};
 
 /// What a model says stands somewhere.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -102,18 +103,50 @@ impl Fact {
     }
 }
 
+/// A call of a deliverable that was begun: what was seen then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beginning<'a> {
+    /// What there was.
+    pub before: &'a Before,
+    /// When it was, since 1970.
+    pub at: Duration,
+}
+
 /// Makes deliverables.
 pub trait Delivery: Debug {
+    /// Looks at what is there before a deliverable is made.
+    ///
+    /// # Errors
+    /// The fact that it is not made, when it may not be or there is no looking.
+    fn before(&mut self, call: &DeliverableCall<'_>) -> Result<Before, Box<Fact>>;
+
     /// Makes one, and says what came of it. What fails is a fact as well.
-    fn deliver(&mut self, call: &DeliverableCall<'_>) -> Fact;
+    fn deliver(&mut self, call: &DeliverableCall<'_>, begun: Beginning<'_>) -> Fact;
+
+    /// Makes nothing, and says what a call left whose end nobody saw.
+    fn inspect(&mut self, call: &DeliverableCall<'_>, begun: Beginning<'_>) -> Fact;
 }
 
 /// Makes nothing, since nobody allowed it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Forbidden;
 
-impl Delivery for Forbidden {
-    fn deliver(&mut self, call: &DeliverableCall<'_>) -> Fact {
+impl Forbidden {
+    fn fact(call: &DeliverableCall<'_>) -> Fact {
         Fact::not_made(call.step, call.arguments, "nobody allowed it to run")
+    }
+}
+
+impl Delivery for Forbidden {
+    fn before(&mut self, call: &DeliverableCall<'_>) -> Result<Before, Box<Fact>> {
+        Err(Box::new(Self::fact(call)))
+    }
+
+    fn deliver(&mut self, call: &DeliverableCall<'_>, _begun: Beginning<'_>) -> Fact {
+        Self::fact(call)
+    }
+
+    fn inspect(&mut self, call: &DeliverableCall<'_>, _begun: Beginning<'_>) -> Fact {
+        Self::fact(call)
     }
 }

@@ -2,6 +2,10 @@
 //!
 //! Modules carry `#[cfg(test)]`, so that the lints know test code when they see it.
 
+/// Is a page tested in a real browser, where one is installed?
+#[cfg(test)]
+#[cfg(unix)]
+mod browser;
 /// Does an answer never cost more than its budget, in any format?
 #[cfg(test)]
 mod budget;
@@ -29,6 +33,10 @@ mod harness;
 /// Do we accept the licences of all packages that psos is built from?
 #[cfg(test)]
 mod licence;
+/// Are models asked over HTTP, by runs and by evaluations, and what becomes of what providers do wrong?
+#[cfg(test)]
+#[cfg(unix)]
+mod live;
 /// Are trees read as people have them: names, links, depths, and what is no file?
 #[cfg(test)]
 mod paths;
@@ -45,6 +53,10 @@ mod scale;
 /// Does the JSON that psos prints look as its schema says, key by key?
 #[cfg(test)]
 mod schema;
+/// A server on this machine: a page for a browser, a provider for a model.
+#[cfg(test)]
+#[cfg(unix)]
+mod server;
 /// Is a store good after kills, beside other processes, and where nothing may be written?
 #[cfg(test)]
 mod survival;

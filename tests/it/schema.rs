@@ -168,7 +168,8 @@ impl Schema {
         {
             faults.push(format!("{at}: {n} is less than {least}"));
         }
-        if let Some(properties) = schema.get("properties") {
+        // As in JSON Schema, what is said of keys is said of objects alone.
+        if let (Some(properties), Json::Object(_)) = (schema.get("properties"), value) {
             let known = properties.keys();
             let required = schema.get("required").map(Json::items).unwrap_or_default();
             for name in required.iter().filter(|name| value.get(name.text()).is_none()) {

@@ -1,8 +1,9 @@
-//! The pipeline on the command line: runs, replays, reports.
+//! The pipeline on the command line: runs, storyboards, replays, reports.
 
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod storyboard;
 
 use std::path::Path;
 use std::time::Duration;

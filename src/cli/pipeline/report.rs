@@ -60,7 +60,8 @@ fn all(args: &ReportArgs, ledger: &Ledger) -> Done {
     let tables = if args.no_tables { Tables::No } else { Tables::Yes };
     print(&if args.json { account.to_json() } else { account.to_text(tables) })?;
     if n_damaged > 0 {
-        let error = anyhow::anyhow!("{n_damaged} runs are damaged and not part of the report");
+        let error =
+            anyhow::anyhow!("{n_damaged} runs cannot be read and are not part of the report");
         return Err(Failure::new(Fault::Data, error));
     }
     Ok(if states.is_empty() { ExitCode::from(NOTHING) } else { ExitCode::SUCCESS })

@@ -171,6 +171,12 @@ impl Watch for Talk {
                 let (n, of) = (state.spent.calls, state.bound.calls);
                 tell(&format!("call {n} of at most {of}: {purpose}, {counted} tokens\n"));
             }
+            Some(Event::Delivering { .. }) => {
+                let need = state.task.deliverable.as_ref().map_or("", |need| need.name.as_str());
+                let interrupted = state.spent.lost_deliveries > 0;
+                let again = if interrupted { " again: the call was interrupted" } else { "" };
+                tell(&format!("makes {need:?}{again}\n"));
+            }
             Some(Event::Stopped { class, why, .. }) => tell(&format!("stopped: {class}: {why}\n")),
             _ => {}
         }

@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+use super::perform::Before;
+
 /// Bytes of a file that are kept to be read; the rest is only hashed.
 const MAX_KEPT_BYTES: usize = 32 << 20;
 
@@ -52,7 +54,7 @@ pub(super) struct Look {
 pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
     n_bytes: u64,
-    blake3: String,
+    pub(super) blake3: String,
     modified: SystemTime,
 }
 
@@ -98,16 +100,12 @@ impl Look {
         self.content.as_ref().map_or(&[], |content| &content.bytes)
     }
 
-    /// What a call left that began at `since`, by the clock of the file system.
-    pub(super) fn artefact(
-        &self,
-        file: &str,
-        before: &Self,
-        since: SystemTime,
-    ) -> Option<Artefact> {
+    /// What a call left, beside what there was before it.
+    pub(super) fn artefact(&self, file: &str, before: &Before) -> Option<Artefact> {
         let now = self.content.as_ref()?;
-        let made = match &before.content {
-            Some(old) if old.blake3 == now.blake3 => Made::Unchanged,
+        let since = SystemTime::UNIX_EPOCH + Duration::from_nanos(before.since_ns);
+        let made = match &before.blake3 {
+            Some(old) if *old == now.blake3 => Made::Unchanged,
             _ if now.modified < since => Made::Older,
             _ => Made::ByThisCall,
         };

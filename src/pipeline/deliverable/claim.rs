@@ -1,5 +1,7 @@
 //! What was claimed, beside what was seen.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::artefact::Made;
@@ -15,15 +17,119 @@ use super::{Kind, Need};
 pub struct Claim {
     /// Whether it says that it is there.
     pub delivered: bool,
-    /// How many tests ran, as it says.
+    /// What else it says.
     #[serde(default)]
-    pub counts: Option<Counts>,
-    /// Which file it names.
-    #[serde(default)]
-    pub file: Option<String>,
-    /// Which ticket it names.
-    #[serde(default)]
-    pub ticket: Option<String>,
+    pub claims: Vec<Said>,
+}
+
+/// One thing that is said of a deliverable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Said {
+    /// What it is about.
+    pub about: About,
+    /// What is said.
+    pub is: String,
+}
+
+/// What can be said of a deliverable and compared with what was seen.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum About {
+    /// Whether it is there.
+    Delivered,
+    /// The exit code of the call.
+    Exit,
+    /// How many tests ran.
+    Ran,
+    /// How many passed.
+    Passed,
+    /// How many failed.
+    Failed,
+    /// How many did not run.
+    Skipped,
+    /// The file that the call left.
+    File,
+    /// The id of the ticket.
+    Ticket,
+    /// A field of the ticket.
+    Field(String),
+}
+
+impl About {
+    /// What can be said of a deliverable, beside that it is there.
+    pub fn all_of(need: &Need) -> Vec<Self> {
+        let mut all = vec![Self::Exit];
+        if need.file().is_some() {
+            all.push(Self::File);
+        }
+        match &need.kind {
+            Kind::TestRun { .. } => {
+                all.extend([Self::Ran, Self::Passed, Self::Failed, Self::Skipped]);
+            }
+            Kind::Recording { .. } => {}
+            Kind::Ticket { fields, .. } => {
+                all.push(Self::Ticket);
+                all.extend(fields.iter().cloned().map(Self::Field));
+            }
+        }
+        all
+    }
+
+    /// Whether two values are the same, as far as this is concerned.
+    fn is_same(&self, claimed: &str, seen: &str) -> bool {
+        let (claimed, seen) = (claimed.trim(), seen.trim());
+        match self {
+            Self::Exit | Self::Ran | Self::Passed | Self::Failed | Self::Skipped => {
+                claimed.parse::<i64>().is_ok_and(|claimed| Ok(claimed) == seen.parse())
+            }
+            Self::File => claimed.trim_start_matches("./") == seen,
+            Self::Delivered | Self::Ticket | Self::Field(_) => claimed == seen,
+        }
+    }
+}
+
+impl fmt::Display for About {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Delivered => f.write_str("delivered"),
+            Self::Exit => f.write_str("exit"),
+            Self::Ran => f.write_str("ran"),
+            Self::Passed => f.write_str("passed"),
+            Self::Failed => f.write_str("failed"),
+            Self::Skipped => f.write_str("skipped"),
+            Self::File => f.write_str("file"),
+            Self::Ticket => f.write_str("ticket"),
+            Self::Field(name) => write!(f, "field {name}"),
+        }
+    }
+}
+
+impl From<About> for String {
+    fn from(about: About) -> Self {
+        about.to_string()
+    }
+}
+
+impl TryFrom<String> for About {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Ok(match text.as_str() {
+            "delivered" => Self::Delivered,
+            "exit" => Self::Exit,
+            "ran" => Self::Ran,
+            "passed" => Self::Passed,
+            "failed" => Self::Failed,
+            "skipped" => Self::Skipped,
+            "file" => Self::File,
+            "ticket" => Self::Ticket,
+            other => match other.strip_prefix("field ") {
+                Some(name) => Self::Field(name.to_owned()),
+                None => return Err(format!("{other:?} is nothing that can be claimed")),
+            },
+        })
+    }
 }
 
 /// What a deliverable has come to.
@@ -38,7 +144,7 @@ pub enum Judgement {
     /// It is there, but what was said of it is not true; the claim is refused, and so is the deliverable.
     Contradicted {
         /// What was said, and what is.
-        mismatch: Mismatch,
+        mismatches: Vec<Mismatch>,
     },
     /// It is not there.
     Missing {
@@ -51,29 +157,28 @@ pub enum Judgement {
 
 /// Where a claim and a fact differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "about")]
-pub enum Mismatch {
-    /// The counts of tests.
-    Counts {
-        /// As claimed.
-        claimed: Counts,
-        /// As seen.
-        seen: Counts,
-    },
-    /// The file.
-    File {
-        /// As claimed.
-        claimed: String,
-        /// As seen.
-        seen: String,
-    },
-    /// The ticket.
-    Ticket {
-        /// As claimed.
-        claimed: String,
-        /// The tickets that are new or changed, and have all fields.
-        seen: Vec<String>,
-    },
+pub struct Mismatch {
+    /// What it is about.
+    pub about: About,
+    /// As claimed.
+    pub claimed: String,
+    /// As seen; `nothing` when nothing of the kind was. Where several tickets would do, each of them.
+    pub seen: String,
+}
+
+impl Mismatch {
+    /// That it is there was claimed, and it is not; `seen` is what is there instead.
+    pub fn not_there(seen: &str) -> Self {
+        let seen = seen.to_owned();
+        Self { about: About::Delivered, claimed: true.to_string(), seen }
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { about, claimed, seen } = self;
+        write!(f, "{about}: claimed was {claimed:?}, seen was {seen:?}")
+    }
 }
 
 /// Why a deliverable is not there.
@@ -146,10 +251,76 @@ pub fn judge(need: &Need, fact: Option<&Fact>, claim: Option<&Claim>) -> Judgeme
     if let Err(lack) = seen(need, fact) {
         return missing(lack);
     }
-    match claim.filter(|claim| claim.delivered).and_then(|claim| mismatch(need, fact, claim)) {
-        Some(mismatch) => Judgement::Contradicted { mismatch },
-        None => Judgement::Delivered { claimed: is_claimed },
+    let mismatches = claim.map(|claim| mismatches(need, Some(fact), claim)).unwrap_or_default();
+    if mismatches.is_empty() {
+        Judgement::Delivered { claimed: is_claimed }
+    } else {
+        Judgement::Contradicted { mismatches }
     }
+}
+
+/// Where the details of a claim differ from what was seen, whether or not that is the deliverable. Whether it is
+/// there is not a detail: see [`judge`].
+pub fn mismatches(need: &Need, fact: Option<&Fact>, claim: &Claim) -> Vec<Mismatch> {
+    let named = claim.claims.iter().find(|said| said.about == About::Ticket);
+    let named = named.map(|said| said.is.trim());
+    let mut mismatches = Vec::new();
+    for Said { about, is } in &claim.claims {
+        let seen = fact.map(|fact| seen_of(about, need, fact, named)).unwrap_or_default();
+        if !seen.iter().any(|seen| about.is_same(is, seen)) {
+            let seen = if seen.is_empty() { "nothing".to_owned() } else { listed(&seen) };
+            mismatches.push(Mismatch { about: about.clone(), claimed: is.clone(), seen });
+        }
+    }
+    mismatches
+}
+
+/// Some texts, of which there may be many, in one.
+pub(crate) fn listed(texts: &[String]) -> String {
+    const MAX_SHOWN: usize = 5;
+    let shown = texts.get(..MAX_SHOWN).unwrap_or(texts);
+    match texts.len() - shown.len() {
+        0 => shown.join(", "),
+        n_more => format!("{} and {n_more} more", shown.join(", ")),
+    }
+}
+
+/// What was seen of something; several values where several tickets would do. `named` is the ticket that the
+/// claim names.
+fn seen_of(about: &About, need: &Need, fact: &Fact, named: Option<&str>) -> Vec<String> {
+    let count = |of: fn(Counts) -> u64| match &fact.content {
+        Content::Tests(Ok(counts)) => vec![of(*counts).to_string()],
+        _ => Vec::new(),
+    };
+    match about {
+        About::Delivered => vec![seen(need, fact).is_ok().to_string()],
+        About::Exit => fact.exit.iter().map(i32::to_string).collect(),
+        About::Ran => count(Counts::ran),
+        About::Passed => count(|counts| counts.passed),
+        About::Failed => count(|counts| counts.failed),
+        About::Skipped => count(|counts| counts.skipped),
+        About::File => fact.artefact.iter().map(|artefact| artefact.file.clone()).collect(),
+        About::Ticket => whole(need, fact).map(|(id, _)| id.clone()).collect(),
+        About::Field(name) => whole(need, fact)
+            .filter(|(id, _)| named.is_none_or(|named| named == *id))
+            .filter_map(|(_, ticket)| ticket.get(name).cloned())
+            .collect(),
+    }
+}
+
+/// The new or changed tickets that have all that is needed.
+fn whole<'a>(need: &'a Need, fact: &'a Fact) -> impl Iterator<Item = (&'a String, &'a Ticket)> {
+    let of_need = match (&need.kind, &fact.content) {
+        (Kind::Ticket { id, fields, .. }, Content::Tickets(Ok(changed))) => {
+            Some((id, fields, changed))
+        }
+        _ => None,
+    };
+    of_need.into_iter().flat_map(|(id, fields, changed)| {
+        changed.iter().filter(move |(it, ticket)| {
+            id.as_ref().is_none_or(|id| id == *it) && lacking(ticket, fields).is_empty()
+        })
+    })
 }
 
 /// Whether a fact is the deliverable.
@@ -211,30 +382,4 @@ fn fresh(fact: &Fact) -> Result<(), Lack> {
 /// The fields that a ticket should have and has not.
 fn lacking(ticket: &Ticket, fields: &[String]) -> Vec<String> {
     fields.iter().filter(|field| !is_filled(ticket.get(*field))).cloned().collect()
-}
-
-/// Where a claim differs from a deliverable that is there.
-fn mismatch(need: &Need, fact: &Fact, claim: &Claim) -> Option<Mismatch> {
-    if let (Some(claimed), Content::Tests(Ok(seen))) = (claim.counts, &fact.content)
-        && claimed != *seen
-    {
-        return Some(Mismatch::Counts { claimed, seen: *seen });
-    }
-    if let Some(claimed) = &claim.file {
-        let seen = fact.artefact.as_ref().map_or("", |artefact| &artefact.file);
-        if claimed.trim_start_matches("./") != seen {
-            return Some(Mismatch::File { claimed: claimed.clone(), seen: seen.to_owned() });
-        }
-    }
-    if let (Some(claimed), Content::Tickets(Ok(changed)), Kind::Ticket { fields, .. }) =
-        (&claim.ticket, &fact.content, &need.kind)
-    {
-        let is_whole = |ticket: &Ticket| lacking(ticket, fields).is_empty();
-        if !changed.get(claimed).is_some_and(is_whole) {
-            let whole = changed.iter().filter(|(_, ticket)| is_whole(ticket));
-            let seen = whole.map(|(id, _)| id.clone()).collect();
-            return Some(Mismatch::Ticket { claimed: claimed.clone(), seen });
-        }
-    }
-    None
 }

@@ -1,8 +1,10 @@
 //! Was it delivered? What a role must produce, the facts that the harness observed about the call that
 //! produces it, and the comparison of both with what was claimed. Words of a model decide nothing here.
 //!
-//! - [`Need`] is what must be produced; [`perform()`] makes the call and observes; [`judge`] decides.
-//! - A fact is only taken by the harness: it looks before the call, runs it, and looks again.
+//! - [`Need`] is what must be produced; [`look`] sees what is there before the call, [`perform()`] makes it and
+//!   observes, and [`judge`] decides.
+//! - A fact is only taken by the harness: it looks before the call, runs it, and looks again. When it was ended in
+//!   between, [`inspect`] sees what the call left.
 //! - What was there before, what is empty, what is not there, and what a dry run left is no deliverable,
 //!   whether somebody claims it or not.
 
@@ -17,8 +19,9 @@ mod xml;
 use serde::{Deserialize, Serialize};
 
 pub use artefact::{Artefact, Made};
-pub use claim::{Claim, Judgement, Lack, Mismatch, judge};
-pub use perform::{Content, DeliverableError, Fact, Place, perform};
+pub(crate) use claim::listed;
+pub use claim::{About, Claim, Judgement, Lack, Mismatch, Said, judge, mismatches};
+pub use perform::{Before, Content, DeliverableError, Fact, Place, inspect, look, perform};
 pub use recording::{Recording, RecordingFault, recording};
 pub use runner::{Counts, Runner, RunnerFault};
 pub use ticket::{Ticket, TicketFault, TicketFormat, tickets};
@@ -33,6 +36,20 @@ pub struct Need {
     pub call: Vec<String>,
     /// What it must leave.
     pub kind: Kind,
+    /// Whether the call may be made again when psos was ended during it.
+    #[serde(default)]
+    pub repeat: Repeat,
+}
+
+/// Whether a call may be made a second time in a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Repeat {
+    /// It may not: a second ticket would be filed. A call whose end nobody saw is looked at, and not made again.
+    #[default]
+    Never,
+    /// Making it twice leaves what making it once leaves. A call whose end nobody saw is made again.
+    WhenInterrupted,
 }
 
 /// What a call must leave.

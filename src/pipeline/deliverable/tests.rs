@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{
-    Claim, Counts, DeliverableError, Fact, Judgement, Kind, Lack, Mismatch, Need, Place, Recording,
-    RecordingFault, Runner, RunnerFault, TicketFault, TicketFormat, judge, perform, recording,
-    tickets,
+    About, Claim, Counts, DeliverableError, Fact, Judgement, Kind, Lack, Mismatch, Need, Place,
+    Recording, RecordingFault, Repeat, Runner, RunnerFault, Said, TicketFault, TicketFormat,
+    inspect, judge, look, perform, recording, tickets,
 };
 use crate::clock::FixedClock;
 use crate::pipeline::process::Environment;
@@ -237,37 +237,48 @@ impl Bench {
         self.folder.path()
     }
 
+    /// Does something in the place.
+    fn at<T>(&self, work: impl FnOnce(&Place<'_>) -> T) -> T {
+        work(&Place {
+            tree: &self.tree().join("tree"),
+            scratch: self.tree(),
+            environment: &self.environment,
+            timeout: Duration::from_secs(4),
+            max_output_bytes: 2_000,
+            clock: &FixedClock(Duration::from_secs(3)),
+        })
+    }
+
     fn perform(&self, need: &Need) -> Result<Fact, DeliverableError> {
-        let tree = self.tree().join("tree");
-        perform(
-            need,
-            &Place {
-                tree: &tree,
-                scratch: self.tree(),
-                environment: &self.environment,
-                timeout: Duration::from_secs(4),
-                max_output_bytes: 2_000,
-                clock: &FixedClock(Duration::from_secs(3)),
-            },
-        )
+        self.at(|place| perform(need, &look(need, place)?, place))
     }
 }
 
 fn need(line: &str, kind: Kind) -> Need {
     let call = ["sh", "-c", line].map(str::to_owned).to_vec();
-    Need { name: "it".to_owned(), call, kind }
+    Need { name: "it".to_owned(), call, kind, repeat: Repeat::Never }
 }
 
 fn tap(line: &str) -> Need {
     need(line, Kind::TestRun { runner: Runner::Tap, report: None })
 }
 
+/// A claim that it is delivered, and more.
+fn claim(says: &[(About, &str)]) -> Claim {
+    let said = |(about, is): &(About, &str)| Said { about: about.clone(), is: (*is).to_owned() };
+    Claim { delivered: true, claims: says.iter().map(said).collect() }
+}
+
+fn mismatch(about: About, claimed: &str, seen: &str) -> Mismatch {
+    Mismatch { about, claimed: claimed.to_owned(), seen: seen.to_owned() }
+}
+
 /// What a test run comes to that is claimed to have passed twice.
 fn judge_run(line: &str) -> Judgement {
     let need = tap(line);
     let fact = Bench::new().perform(&need).unwrap();
-    let counts = Some(Counts { passed: 2, failed: 0, skipped: 0 });
-    judge(&need, Some(&fact), Some(&Claim { delivered: true, counts, ..Claim::default() }))
+    let claim = claim(&[(About::Passed, "2"), (About::Failed, "0")]);
+    judge(&need, Some(&fact), Some(&claim))
 }
 
 fn missing(lack: Lack) -> Judgement {
@@ -284,10 +295,7 @@ fn a_test_run_counts_when_it_ran_ended_and_agrees() {
     assert_eq!(
         judge_run("printf '1..2\\nok 1\\nnot ok 2\\n'; exit 1"),
         Judgement::Contradicted {
-            mismatch: Mismatch::Counts {
-                claimed: Counts { passed: 2, failed: 0, skipped: 0 },
-                seen: one_failed,
-            }
+            mismatches: vec![mismatch(About::Passed, "2", "1"), mismatch(About::Failed, "0", "1")]
         }
     );
     assert_eq!(
@@ -362,9 +370,7 @@ fn a_named_ticket_must_be_changed_and_whole() {
         )
     };
     let write = |rows: &str| format!("printf 'id,title,owner\\n{rows}' > t.csv");
-    let claim = |ticket: &str| {
-        Some(Claim { delivered: true, ticket: Some(ticket.to_owned()), ..Claim::default() })
-    };
+    let claim = |ticket: &str| Some(claim(&[(About::Ticket, ticket)]));
     let check = |rows: &str, id, claimed: Option<Claim>| {
         let need = ticket(&write(rows), id);
         judge(&need, Some(&bench.perform(&need).unwrap()), claimed.as_ref())
@@ -382,9 +388,7 @@ fn a_named_ticket_must_be_changed_and_whole() {
     // A new one, of which another number is claimed.
     assert_eq!(
         check("1,Crash!,eve\\n2,Leak,bob\\n3,Hang,kim\\n", None, claim("4")),
-        Judgement::Contradicted {
-            mismatch: Mismatch::Ticket { claimed: "4".to_owned(), seen: vec!["3".to_owned()] }
-        }
+        Judgement::Contradicted { mismatches: vec![mismatch(About::Ticket, "4", "3")] }
     );
     let judgement = check("1,Crash,eve\\n1,Crash,bob\\n", None, None);
     let twice = TicketFault::TwoWithOneId("1".to_owned());
@@ -392,6 +396,83 @@ fn a_named_ticket_must_be_changed_and_whole() {
         judgement,
         Judgement::Missing { lack: Lack::Tracker { fault: twice }, claimed: false }
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_said_of_a_field_is_held_against_the_ticket_that_is_named() {
+    let bench = Bench::new();
+    let kind = Kind::Ticket {
+        tracker: "t.csv".to_owned(),
+        format: TicketFormat::Csv,
+        id: None,
+        fields: vec!["title".to_owned()],
+    };
+    let need = need("printf 'id,title\\n1,Crash\\n2,Leak\\n' > t.csv", kind);
+    let fact = bench.perform(&need).unwrap();
+    let title = || About::Field("title".to_owned());
+    for (says, seen) in [
+        (vec![(title(), "Crash")], None),
+        (vec![(title(), "Leak")], None),
+        (vec![(title(), "Hang")], Some("Crash, Leak")),
+        (vec![(About::Ticket, "1"), (title(), " Crash ")], None),
+        (vec![(About::Ticket, "1"), (title(), "Leak")], Some("Crash")),
+        (vec![(About::Field("owner".to_owned()), "ann")], Some("nothing")),
+        (vec![(About::Passed, "1")], Some("nothing")),
+    ] {
+        let judgement = judge(&need, Some(&fact), Some(&claim(&says)));
+        let (about, is) = says.last().unwrap();
+        let wanted = match seen {
+            None => Judgement::Delivered { claimed: true },
+            Some(seen) => {
+                Judgement::Contradicted { mismatches: vec![mismatch(about.clone(), is, seen)] }
+            }
+        };
+        assert_eq!(judgement, wanted, "{says:?}");
+    }
+}
+
+#[test]
+fn what_can_be_claimed_has_one_name() {
+    let every = [
+        About::Delivered,
+        About::Exit,
+        About::Ran,
+        About::Passed,
+        About::Failed,
+        About::Skipped,
+        About::File,
+        About::Ticket,
+        About::Field("steps to take".to_owned()),
+    ];
+    for about in every {
+        assert_eq!(About::try_from(about.to_string()).as_ref(), Ok(&about));
+    }
+    About::try_from("answered".to_owned()).unwrap_err();
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_call_left_whose_end_nobody_saw_is_told_and_is_no_deliverable() {
+    let bench = Bench::new();
+    let cast = "{\"version\": 2, \"width\": 80, \"height\": 24}\n[0.5, \"o\", \"x\"]\n";
+    let need = need("true", Kind::Recording { file: "a.cast".to_owned() });
+    let before = bench.at(|place| look(&need, place)).unwrap();
+    fs::write(bench.tree().join("tree/a.cast"), cast).unwrap();
+    let fact = bench.at(|place| inspect(&need, &before, Duration::ZERO, place)).unwrap();
+    assert!(fact.is_fresh() && fact.exit.is_none(), "{fact:?}");
+    let end = "nobody saw how it ended".to_owned();
+    assert_eq!(
+        judge(&need, Some(&fact), Some(&claim(&[]))),
+        Judgement::Missing { lack: Lack::NotEnded { end }, claimed: true }
+    );
+    // Made again, it is held against what there was at first: that nothing changed since proves nothing.
+    let fact = bench.at(|place| perform(&need, &before, place)).unwrap();
+    assert_eq!(judge(&need, Some(&fact), None), Judgement::Delivered { claimed: false });
+    let before = bench.at(|place| look(&need, place)).unwrap();
+    let fact = bench.at(|place| perform(&need, &before, place)).unwrap();
+    let stale = Judgement::Missing { lack: Lack::Stale, claimed: false };
+    assert_eq!(judge(&need, Some(&fact), None), stale);
 }
 
 #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! Cards, the fence, programs as models, recordings. HTTP has its own tests.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::{
@@ -200,4 +201,48 @@ fn the_hash_of_a_request_does_not_depend_on_the_order_of_keys() {
     assert_eq!(one.hash(), two.hash());
     let three = Request { schema: schema(r#"{"a":1}"#), ..one.clone() };
     assert_ne!(one.hash(), three.hash());
+}
+
+/// The names in back quotes that are keys of files.
+fn keys_in(text: &str) -> BTreeSet<String> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    let is_key = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c == '.');
+    quoted.filter(is_key).map(str::to_owned).collect()
+}
+
+/// The keys that a card is read by in a table: what the reader says it expected in the place of one that is none.
+fn keys_read(table: &str) -> BTreeSet<String> {
+    // Every table has all that it needs before it, so that the unknown key is what is wrong.
+    let head = "schema_version = 1\nname = 'm'\n";
+    let text = match table {
+        "" => format!("xyz = 1\n{head}"),
+        table => format!("{head}[{table}]\nxyz = 1\n"),
+    };
+    let Err(CardError::Form(why)) = Card::parse(&text) else { panic!("{table}") };
+    let expected = why.split("expected ").nth(1).unwrap_or_else(|| panic!("{table}: {why}"));
+    keys_in(expected)
+}
+
+#[test]
+fn the_page_on_cards_lists_exactly_the_keys_that_are_read() {
+    const PAGE: &str = include_str!("../../../schema/model.md");
+    let page = PAGE.split("## The exchange").next().unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+    let rows: BTreeMap<&str, &str> = rows.collect();
+    let tables = ["capability", "http", "subprocess", "recorded", "scripted"];
+    assert_eq!(
+        keys_read(""),
+        keys_in("`schema_version` `name`").into_iter().chain(tables.map(str::to_owned)).collect()
+    );
+    for key in ["schema_version", "name"] {
+        assert!(rows.contains_key(key), "{key}");
+    }
+    let of_capability: BTreeSet<String> =
+        rows.keys().filter_map(|key| key.strip_prefix("capability.")).map(str::to_owned).collect();
+    assert_eq!(of_capability, keys_read("capability"));
+    for table in &tables[1..] {
+        let keys = rows.get(table).unwrap_or_else(|| panic!("no row for {table}"));
+        assert_eq!(keys_in(keys), keys_read(table), "{table}");
+    }
+    assert_eq!(rows.len(), 2 + of_capability.len() + 4, "{:?}", rows.keys());
 }

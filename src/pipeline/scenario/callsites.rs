@@ -1,10 +1,10 @@
 //! Where are these functions called? With a real model, on a tree and a list of true answers that are
 //! handed in.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -26,14 +26,14 @@ const MAX_SHOWN: usize = 20;
 #[derive(Debug)]
 pub struct Callsites<'a> {
     /// A folder with `tree/`, `queries.jsonl` (`_id`, `text`) and `callsites.jsonl` (`_id`, `call_sites`
-    /// as `file:line`).
+    /// as `file:line`), or one with such folders in it.
     pub data: &'a Path,
     /// The model under test.
     pub model: &'a mut dyn Model,
     /// The same model behind a server that has a window of 512 tokens and cuts silently what is longer;
     /// without it, that part is skipped.
     pub silent: Option<&'a mut dyn Model>,
-    /// How many questions are asked at most.
+    /// How many questions of a folder are asked at most.
     pub max_questions: usize,
     /// For how many of them every candidate is put to the model as well, to see how often it agrees with
     /// the true answer. Without a target: it is the reason why code decides first.
@@ -72,35 +72,27 @@ pub fn callsites(options: Option<Callsites<'_>>) -> io::Result<Outcome> {
         return Ok(outcome);
     };
     let Callsites { data, model, silent, max_questions, n_by_model } = options;
-    let queries: Vec<Query> = lines(&data.join("queries.jsonl"))?;
-    let truths: Vec<Truth> = lines(&data.join("callsites.jsonl"))?;
-    let root = data.join("tree");
+    let asked = questions(data, max_questions)?;
     let (mut n_asked, mut n_exact, mut n_unread) = (0_u32, 0_u32, 0_u32);
     let (mut largest, mut n_calls, mut n_decided_by_model, mut most_calls) = (0, 0, 0_usize, 0);
-    for query in queries.iter().take(max_questions) {
-        let truth = truths.iter().find(|truth| truth.id == query.id);
-        let Some(truth) = truth else {
-            let message = format!("callsites.jsonl has no line for {}", query.id);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-        };
+    for Asked { id, text, root, call_sites } in &asked {
         n_asked += 1;
-        let Some(question) = Question::parse(&query.text) else {
+        let Some(question) = Question::parse(text) else {
             n_unread += 1;
             continue;
         };
         let mut narrow = Narrow::new(model);
-        let answer = answer(&root, &question, &mut narrow, MAX_CALLS);
+        let answer = answer(root, &question, &mut narrow, MAX_CALLS);
         let got: BTreeSet<String> =
             answer.sites.iter().map(|site| format!("{}:{}", site.file, site.line)).collect();
-        if answer.is_complete() && got == truth.call_sites {
+        if answer.is_complete() && got == *call_sites {
             n_exact += 1;
         } else if outcome.notes.len() < MAX_SHOWN {
-            let missing: Vec<_> = truth.call_sites.difference(&got).collect();
-            let surplus: Vec<_> = got.difference(&truth.call_sites).collect();
+            let missing: Vec<_> = call_sites.difference(&got).collect();
+            let surplus: Vec<_> = got.difference(call_sites).collect();
             let n_undecided = answer.undecided.len();
             outcome.notes.push(format!(
-                "{}: missing {missing:?}, surplus {surplus:?}, undecided {n_undecided}",
-                query.id
+                "{id}: missing {missing:?}, surplus {surplus:?}, undecided {n_undecided}"
             ));
         }
         largest = largest.max(largest_of(&narrow));
@@ -121,10 +113,9 @@ pub fn callsites(options: Option<Callsites<'_>>) -> io::Result<Outcome> {
     n_calls += narrow.asked().len();
     let agreement = if is_whole {
         let mut agreement = Agreement::default();
-        for query in queries.iter().take(n_by_model) {
-            let truth = truths.iter().find(|truth| truth.id == query.id);
-            if let (Some(truth), Some(question)) = (truth, Question::parse(&query.text)) {
-                agreement.add(&root, question, &truth.call_sites, model);
+        for Asked { text, root, call_sites, .. } in asked.iter().take(n_by_model) {
+            if let Some(question) = Question::parse(text) {
+                agreement.add(root, question, call_sites, model);
             }
         }
         agreement
@@ -181,6 +172,41 @@ pub fn callsites(options: Option<Callsites<'_>>) -> io::Result<Outcome> {
         }
     }
     Ok(outcome)
+}
+
+/// A question, with its true answer.
+struct Asked {
+    id: String,
+    text: String,
+    root: PathBuf,
+    call_sites: BTreeSet<String>,
+}
+
+/// The questions of a folder, or of those in it, in the order of their names.
+fn questions(data: &Path, max_questions: usize) -> io::Result<Vec<Asked>> {
+    const TRUTHS: &str = "callsites.jsonl";
+    let mut folders = vec![data.to_owned()];
+    if !data.join(TRUTHS).exists() {
+        let inner = fs::read_dir(data)?.map(|entry| entry.map(|entry| entry.path()));
+        folders = inner.collect::<Result<_, _>>()?;
+        folders.retain(|folder| folder.join(TRUTHS).is_file());
+        folders.sort();
+    }
+    let mut asked = Vec::new();
+    for folder in &folders {
+        let truths: Vec<Truth> = lines(&folder.join(TRUTHS))?;
+        let mut truths: BTreeMap<String, BTreeSet<String>> =
+            truths.into_iter().map(|truth| (truth.id, truth.call_sites)).collect();
+        let queries: Vec<Query> = lines(&folder.join("queries.jsonl"))?;
+        for Query { id, text } in queries.into_iter().take(max_questions) {
+            let Some(call_sites) = truths.remove(&id) else {
+                let message = format!("{TRUTHS} of {} has no line for {id}", folder.display());
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            };
+            asked.push(Asked { id, text, root: folder.join("tree"), call_sites });
+        }
+    }
+    Ok(asked)
 }
 
 /// How often the model, asked about every candidate, says what is true.

@@ -207,8 +207,10 @@ pub fn looping_pipeline() -> Result<Outcome, RunError> {
         ],
         notes: vec![
             format!("verdict: {}", report.outcome.verdict),
-            "aim: 12 calls, 15,000 input tokens; two steps write prose first and are asked again"
-                .to_owned(),
+            format!(
+                "aim: 12 calls, 15,000 input tokens; {} of the calls ask again for what was prose at first",
+                model.requests.len() - N_FILES - 4
+            ),
         ],
     })
 }

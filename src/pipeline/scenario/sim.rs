@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::clock::Clock;
 use crate::pipeline::model::{Capability, Finish, Model, ModelError, Reply, Request, Role, Usage};
 use crate::pipeline::{
-    Citation, Depth, Forbidden, MemoryJournal, Parts, Piece, Quiet, RunError, Search, SourceError,
-    Sources, Standing, Truth, count,
+    Citation, Delivery, Depth, Forbidden, MemoryJournal, Parts, Piece, Quiet, RunError, Search,
+    SourceError, Sources, Standing, Truth, count,
 };
 
 /// A model that is a function of its input alone, as a stateless one is.
@@ -42,6 +42,12 @@ impl<F: FnMut(&Seen) -> Result<String, ModelError>> Simulated<F> {
             reply,
             requests: Vec::new(),
         }
+    }
+
+    /// What it says to an input.
+    #[cfg(test)]
+    pub(crate) fn say(&mut self, seen: &Seen) -> Result<String, ModelError> {
+        (self.reply)(seen)
     }
 
     /// What all requests have cost, counted.
@@ -77,6 +83,8 @@ pub(crate) struct Seen {
     pub(crate) again: bool,
     /// The name of the schema, empty when there is none.
     pub(crate) shape: String,
+    /// The keys of the schema.
+    pub(crate) keys: Vec<String>,
     /// What is established.
     pub(crate) digest: String,
     /// The material: label and text.
@@ -110,15 +118,23 @@ impl Seen {
                 text.push('\n');
             }
         }
+        let properties = request.schema.as_ref().and_then(|schema| schema.get("properties"));
+        let keys = properties.and_then(Value::as_object).into_iter().flat_map(|it| it.keys());
         let shape = ask.trim_end_matches('.').rsplit(" as ").next().unwrap_or_default();
         Self {
             purpose: ask.split(':').next().unwrap_or_default().to_owned(),
             again: ask.contains("is not valid"),
             shape: if request.schema.is_some() { shape.to_owned() } else { String::new() },
+            keys: keys.cloned().collect(),
             digest: digest.to_owned(),
             spans,
             tail: tail.to_owned(),
         }
+    }
+
+    /// Whether the reply has to have a key.
+    pub(crate) fn has_key(&self, key: &str) -> bool {
+        self.keys.iter().any(|known| known == key)
     }
 
     /// The labels of the material.
@@ -188,8 +204,13 @@ pub(crate) fn diligent(seen: &Seen, max_steps: usize) -> String {
         _ => {
             let cites = seen.verified();
             let answer = format!("{} places bear on it.", cites.len());
-            let delivered = seen.digest.contains("deliverable: made");
-            seen.reply(json!({"answer": answer, "cites": cites, "delivered": delivered, "verdict": "answered"}))
+            let mut value = json!({"answer": answer, "cites": cites, "verdict": "answered"});
+            if let (Some(object), true) = (value.as_object_mut(), seen.has_key("delivered")) {
+                let delivered = seen.digest.contains("deliverable: made");
+                object.insert("delivered".to_owned(), delivered.into());
+                object.insert("claims".to_owned(), json!([]));
+            }
+            seen.reply(value)
         }
     }
 }
@@ -214,8 +235,20 @@ pub(crate) struct Shelved {
 impl Shelf {
     /// Does some work of a run over these records, with nobody to deliver anything.
     pub(crate) fn work<T>(
+        self,
+        model: &mut dyn Model,
+        clock: &dyn Clock,
+        journal: &mut MemoryJournal,
+        work: impl FnOnce(&mut Parts<'_>) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        self.deliver(model, &mut Forbidden, clock, journal, work)
+    }
+
+    /// Does some work of a run over these records, with somebody to deliver.
+    pub(crate) fn deliver<T>(
         mut self,
         model: &mut dyn Model,
+        delivery: &mut dyn Delivery,
         clock: &dyn Clock,
         journal: &mut MemoryJournal,
         work: impl FnOnce(&mut Parts<'_>) -> Result<T, RunError>,
@@ -225,7 +258,7 @@ impl Shelf {
             model,
             sources: &mut self,
             truth: &mut tree,
-            delivery: &mut Forbidden,
+            delivery,
             clock,
             journal,
             watch: &mut Quiet,

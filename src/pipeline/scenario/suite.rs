@@ -127,7 +127,7 @@ pub fn run(name: &str, workshop: Workshop<'_>) -> Result<Outcome, SuiteError> {
         "looping-open" => super::looping_open()?,
         "looping-pipeline" => super::looping_pipeline()?,
         "abort" => super::abort()?,
-        "replay" => super::replay()?,
+        "replay" => super::replay(workshop.folder, workshop.environment)?,
         "prefix" => super::prefix()?,
         "citations" => super::citations(workshop.folder)?,
         "claims" => super::claims(workshop.folder, workshop.environment)?,
@@ -218,7 +218,8 @@ mod tests {
     #[test]
     fn every_simulated_target_is_reached() {
         let dir = tempfile::tempdir().unwrap();
-        let environment = Environment::new();
+        let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
+        let environment: Environment = [("PATH".to_owned(), path)].into();
         for name in ["looping-open", "looping-pipeline", "abort", "replay", "prefix"] {
             let workshop =
                 Workshop { folder: dir.path(), environment: &environment, callsites: None };

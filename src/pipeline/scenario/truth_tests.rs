@@ -74,7 +74,9 @@ fn described<T: serde::Serialize>(value: &T, page: &str) {
 fn every_key_that_outlives_a_run_is_described() {
     use crate::pipeline::citation::search::{Mode, Pattern, search};
     use crate::pipeline::citation::{Checker, Citation};
-    use crate::pipeline::deliverable::{Claim, Kind, Need, Place, TicketFormat, perform};
+    use crate::pipeline::deliverable::{
+        About, Claim, Kind, Mismatch, Need, Place, Repeat, Said, TicketFormat, look, perform,
+    };
 
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
@@ -94,9 +96,11 @@ fn every_key_that_outlives_a_run_is_described() {
         fields: vec!["id".to_owned()],
     };
     let call = ["sh", "-c", line].map(str::to_owned).to_vec();
-    let need = Need { name: "n".to_owned(), call, kind };
+    let need = Need { name: "n".to_owned(), call, kind, repeat: Repeat::WhenInterrupted };
     described(&need, deliverables);
-    described(&Claim::default(), deliverables);
+    let said = Said { about: About::Exit, is: "0".to_owned() };
+    described(&Claim { delivered: true, claims: vec![said] }, deliverables);
+    described(&Mismatch::not_there("nothing"), deliverables);
     let scratch = tempfile::tempdir().unwrap();
     let place = Place {
         tree: root,
@@ -106,7 +110,9 @@ fn every_key_that_outlives_a_run_is_described() {
         max_output_bytes: 1_000,
         clock: &crate::clock::FixedClock::default(),
     };
-    let fact = perform(&need, &place).unwrap();
+    let before = look(&need, &place).unwrap();
+    described(&before, deliverables);
+    let fact = perform(&need, &before, &place).unwrap();
     // A ticket's own id is a key of what was read back, and the word `Ok` one of Rust.
     described(&fact, deliverables);
 

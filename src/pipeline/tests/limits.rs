@@ -47,6 +47,21 @@ fn reworded_findings_are_no_progress_and_the_run_stalls() {
     assert_eq!(ran.report.outcome.answered_by, "model", "the synthesis was made");
 }
 
+// Postmortem: the reply that is shown again when a model is asked again counted as something read for the first time, so
+// that a model that wrote prose first at every step never stalled.
+#[test]
+fn ones_own_words_are_no_progress() {
+    let mut inner = rewording(8);
+    let mut model = Simulated::new("prose first", WIDE, move |seen: &Seen| {
+        let rambles = seen.shape == "step" && !seen.again;
+        if rambles { Ok(format!("On {}: well.", seen.purpose)) } else { inner.say(seen) }
+    });
+    let ran = Bench::new(task(""), 2).run(&mut model);
+    // Orient, plan, two for the step that reads, three without progress, and the synthesis.
+    assert_eq!(ran.state.spent.calls, 8, "{}", ran.report.to_text());
+    assert!(ran.classes().contains(&Class::Stall), "{:?}", ran.classes());
+}
+
 #[test]
 fn the_soft_limit_extends_while_there_is_progress() {
     let run = |model: &mut dyn crate::pipeline::model::Model, stall: u32| {

@@ -8,9 +8,12 @@ mod tiers;
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::clock::{Clock, FixedClock};
 use crate::ledger::{Actor, ActorKind, Entry, RunId};
-use crate::pipeline::model::{Model, ModelError};
+use crate::pipeline::deliverable::Before;
+use crate::pipeline::model::{Model, ModelError, ModelErrorKind};
 use crate::pipeline::scenario::sim::{Seen, Shelf, Shelved, Simulated, Tree, diligent};
 use crate::pipeline::*;
 
@@ -155,7 +158,13 @@ fn a_deliverable_that_was_made_is_part_of_an_answer_and_one_that_was_not_is_neve
     #[derive(Debug)]
     struct Maker(bool);
     impl Delivery for Maker {
-        fn deliver(&mut self, call: &DeliverableCall<'_>) -> Fact {
+        fn before(&mut self, _call: &DeliverableCall<'_>) -> Result<Before, Box<Fact>> {
+            Ok(Before::default())
+        }
+        fn inspect(&mut self, call: &DeliverableCall<'_>, begun: Beginning<'_>) -> Fact {
+            self.deliver(call, begun)
+        }
+        fn deliver(&mut self, call: &DeliverableCall<'_>, _begun: Beginning<'_>) -> Fact {
             let observed = if self.0 { "made, exit 0" } else { "not made, exit 1" };
             Fact {
                 step: call.step.to_owned(),
@@ -169,20 +178,22 @@ fn a_deliverable_that_was_made_is_part_of_an_answer_and_one_that_was_not_is_neve
     let wanted =
         "[deliverable]\nname = 'd'\ncall = ['make', 'test']\nkind = {test_run = {runner = 'tap'}}";
     let planner = || {
-        Simulated::new("planner", WIDE, |seen: &Seen| match seen.shape.as_str() {
+        Simulated::new("planner", WIDE, |seen: &Seen| {
+            match seen.shape.as_str() {
             "plan" => Ok(seen.reply(serde_json::json!({"steps": [
                 {"id": "a", "kind": "examine", "goal": "look", "targets": ["f0.md"], "needs": []},
                 {"id": "d", "kind": "deliver", "goal": "test", "targets": [], "needs": ["a"]}]}))),
             // Claims it whatever happened.
             "synthesis" => Ok(seen.reply(serde_json::json!(
-                {"answer": "Done.", "cites": ["a.1"], "delivered": true, "verdict": "answered"}))),
+                {"answer": "Done.", "cites": ["a.1"], "claims": [], "delivered": true, "verdict": "answered"}))),
             _ => Ok(diligent(seen, 8)),
+        }
         })
     };
     for (made, verdict, classes) in [
         (Some(true), Verdict::Answered, vec![]),
-        (Some(false), Verdict::Partial, vec![Class::DeliverableMissing]),
-        (None, Verdict::Partial, vec![Class::DeliverableMissing]),
+        (Some(false), Verdict::Partial, vec![Class::DeliverableMissing, Class::Ungrounded]),
+        (None, Verdict::Partial, vec![Class::DeliverableMissing, Class::Ungrounded]),
     ] {
         let mut bench = Bench::new(task(wanted), 2);
         if let Some(made) = made {
@@ -191,7 +202,10 @@ fn a_deliverable_that_was_made_is_part_of_an_answer_and_one_that_was_not_is_neve
         let ran = bench.run(&mut planner());
         assert_eq!(ran.report.outcome.verdict, verdict, "{made:?}: {}", ran.report.to_text());
         assert_eq!(ran.classes(), classes, "{made:?}");
-        assert!(ran.report.outcome.claims_delivered);
+        let claim = ran.report.outcome.claim.unwrap();
+        assert!(claim.delivered);
+        let refuted: Vec<String> = claim.refuted.iter().map(|it| it.about.to_string()).collect();
+        assert_eq!(refuted, if made == Some(true) { vec![] } else { vec!["delivered"] });
     }
 }
 
@@ -203,6 +217,94 @@ fn what_the_harness_found_and_no_step_read_is_listed() {
     let ran = bench.run(&mut model);
     assert_eq!(ran.report.outcome.unexamined, ["f2.md:4", "f3.md:4"]);
     assert!(model.requests[2].messages[1].content.starts_with("survey: 4 lines"));
+}
+
+/// Every line that the survey found, but those of the first `n` files.
+fn all_but(n: usize, n_files: usize) -> Vec<String> {
+    (n..n_files).map(|n| format!("f{n}.md:4")).collect()
+}
+
+#[test]
+fn whatever_the_verdict_every_place_that_no_step_read_is_listed() {
+    type Behaviour = fn(&Seen) -> Result<String, ModelError>;
+    let cases: [(Behaviour, Verdict, Vec<String>); 4] = [
+        (|seen| Ok(diligent(seen, 3)), Verdict::Answered, all_but(3, 4)),
+        (
+            |seen| match seen.shape.as_str() {
+                "plan" => Ok(seen.reply(json!({"steps": []}))),
+                _ => Ok(diligent(seen, 4)),
+            },
+            Verdict::Refused,
+            all_but(0, 4),
+        ),
+        (
+            |seen| match seen.purpose.as_str() {
+                "step s2" => Ok("Well.".to_owned()),
+                _ => Ok(diligent(seen, 4)),
+            },
+            Verdict::Partial,
+            vec!["f1.md:4".to_owned()],
+        ),
+        (
+            |_| {
+                let message = "500".to_owned();
+                Err(ModelError { kind: ModelErrorKind::Provider, message, attempts: 1 })
+            },
+            Verdict::InfraFailed,
+            all_but(0, 4),
+        ),
+    ];
+    for (behaviour, verdict, unexamined) in cases {
+        let bench = Bench::new(task("[survey]\npattern = 'line 3'\n[limits]\nstall_calls = 40"), 4);
+        let ran = bench.run(&mut Simulated::new("m", WIDE, behaviour));
+        assert_eq!(ran.report.outcome.verdict, verdict);
+        assert_eq!(ran.report.outcome.unexamined, unexamined, "{verdict}");
+        assert_eq!(ran.report.outcome.survey.map(|survey| survey.lines), Some(4), "{verdict}");
+    }
+}
+
+// Postmortem: lines counted as read by a step although they had been cut from its input.
+#[test]
+fn a_line_that_was_cut_from_the_input_of_a_step_is_not_examined() {
+    let mut bench =
+        Bench::new(task("[survey]\npattern = '7 of'\n[limits]\ncall_input_tokens = 900"), 1);
+    let lines: Vec<String> = (0..200).map(|n| format!("line {n} of a long file\n")).collect();
+    bench.shelf.0[0].detail = lines.concat();
+    bench.tree = bench.shelf.tree();
+    let ran = bench.run(&mut good());
+    let cut = &ran.report.outcome.omissions[0].omission;
+    // Lines 8, 18, ... have it; those before the cut were read.
+    let wanted: Vec<String> = (0..20)
+        .map(|n| 10 * n + 8)
+        .filter(|line| *line >= cut.lines.0)
+        .map(|line| format!("f0.md:{line}"))
+        .collect();
+    assert!((1..20).contains(&wanted.len()), "{cut:?}");
+    assert_eq!(ran.report.outcome.unexamined, wanted);
+}
+
+// Postmortem: what a failed step had read was not sent again, so that nobody could make anything of it.
+#[test]
+fn what_a_failed_step_was_sent_is_sent_again_to_the_next_that_needs_it() {
+    let bench = Bench::new(task("[survey]\npattern = 'line 3'\n[limits]\nstall_calls = 40"), 2);
+    let mut model = Simulated::new("m", WIDE, |seen: &Seen| match seen.purpose.as_str() {
+        "plan" => {
+            let step = |id: &str| {
+                json!({"id": id, "kind": "examine", "goal": format!("goal {id}"),
+                    "targets": ["f0.md"], "needs": []})
+            };
+            Ok(seen.reply(json!({"steps": [step("a"), step("b"), step("c")]})))
+        }
+        "step a" => Ok("Well.".to_owned()),
+        _ => Ok(diligent(seen, 2)),
+    });
+    let ran = bench.run(&mut model);
+    let texts = |step: &str| {
+        let asked = model.requests.iter().filter(|request| request.purpose == step);
+        asked.filter(|it| it.messages.last().unwrap().content.contains("on its line 7")).count()
+    };
+    assert_eq!((texts("step a"), texts("step b"), texts("step c")), (1, 1, 0));
+    assert_eq!(ran.report.outcome.unexamined, all_but(1, 2));
 }
 
 #[test]

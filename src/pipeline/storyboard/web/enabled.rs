@@ -34,6 +34,9 @@ pub(super) fn watch(
     bench: &Bench<'_>,
 ) -> Result<Watched, String> {
     let port = free_port()?;
+    // Beside the folder of the scene, so that nothing of it is taken for what the scene made.
+    let profile = folder.with_extension("profile");
+    let browser = Browser { program: browser, profile: &profile };
     let argv = [driver.to_string_lossy().into_owned(), format!("--port={port}")];
     let command = Command {
         argv: &argv,
@@ -53,7 +56,7 @@ pub(super) fn watch(
                 break;
             }
             if driver.is_ready() {
-                watched = drive(&driver, page, address, Some(browser));
+                watched = drive(&driver, page, address, Some(&browser));
                 break;
             }
             std::thread::sleep(PAUSE);
@@ -63,16 +66,24 @@ pub(super) fn watch(
     })
 }
 
+/// The browser that a driver is to start; without one, it knows itself.
+pub(super) struct Browser<'a> {
+    program: &'a Path,
+    /// A folder that is not there yet.
+    profile: &'a Path,
+}
+
 /// One session of a browser.
 pub(super) fn drive(
     driver: &Driver,
     page: &Page,
     address: &str,
-    browser: Option<&Path>,
+    browser: Option<&Browser<'_>>,
 ) -> Result<Watched, String> {
-    let mut options = json!({ "args": arguments() });
+    let profile = browser.map(|browser| browser.profile);
+    let mut options = json!({ "args": arguments(profile) });
     if let (Some(browser), Some(options)) = (browser, options.as_object_mut()) {
-        options.insert("binary".to_owned(), browser.to_string_lossy().into());
+        options.insert("binary".to_owned(), browser.program.to_string_lossy().into());
     }
     let wanted = json!({
         "capabilities": {
@@ -94,6 +105,12 @@ fn in_session(driver: &Driver, at: &str, page: &Page, address: &str) -> Result<W
     });
     driver.post(&format!("{at}/timeouts"), &times).map_err(Failed::infra)?;
     driver.post(&format!("{at}/url"), &json!({ "url": address })).map_err(Failed::infra)?;
+    // What browsers refuse to open by themselves is no error to the driver: they show a page of their own.
+    let place = json!({ "script": "return document.URL", "args": [] });
+    let place = driver.post(&format!("{at}/execute/sync"), &place).map_err(Failed::infra)?;
+    if place.as_str().is_some_and(|place| place.starts_with("chrome-error:")) {
+        return Err(format!("the browser does not open {address}"));
+    }
     let mut watched =
         Watched { text: String::new(), differences: Vec::new(), frames: vec![driver.shot(at)?] };
     for step in &page.steps {
@@ -230,13 +247,17 @@ impl Driver {
     }
 }
 
-/// Arguments of the browser. Its sandbox does not work for the superuser.
-fn arguments() -> Vec<&'static str> {
-    let mut arguments =
-        vec!["--headless=new", "--disable-gpu", "--hide-scrollbars", "--window-size=1000,700"];
+/// Arguments of the browser: without a window, with a profile of its own, and without connections that the page did not
+/// ask for. Its sandbox does not work for the superuser.
+fn arguments(profile: Option<&Path>) -> Vec<String> {
+    const ARGUMENTS: &str = "--headless=new --disable-gpu --hide-scrollbars --window-size=1000,700 --no-first-run \
+        --disable-background-networking --disable-component-update --disable-sync --disable-quic \
+        --no-default-browser-check";
+    let mut arguments: Vec<String> = ARGUMENTS.split_whitespace().map(str::to_owned).collect();
+    arguments.extend(profile.map(|folder| format!("--user-data-dir={}", folder.display())));
     #[cfg(unix)]
     if rustix::process::geteuid().is_root() {
-        arguments.push("--no-sandbox");
+        arguments.push("--no-sandbox".to_owned());
     }
     arguments
 }

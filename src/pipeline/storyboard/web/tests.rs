@@ -168,7 +168,7 @@ fn without_a_browser_a_scene_says_so_and_never_passes() {
 }
 
 #[test]
-fn a_real_browser_plays_a_scene_where_there_is_one() {
+fn a_real_browser_opens_an_input_where_there_is_one() {
     let folder = tempfile::tempdir().unwrap();
     match perform_page(folder.path(), "/usr/local/bin:/usr/bin:/bin:/snap/bin") {
         Verdict::InfraFailed { why } if why.contains("is installed") => {

@@ -1,158 +1,24 @@
-//! The state of a run: a fold of its events. Nothing else is remembered, so whoever has the journal has
-//! the run.
+//! The fold itself: what each event makes of a state.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::Value;
 
-use crate::ledger::{Entry, RunId};
-use crate::pipeline::class::{Class, Verdict};
-use crate::pipeline::event::{Bound, Delivers, Event, ModelFact, Purpose, Settings};
+use super::{Begun, Failure, Hand, MAX_ASKED, Pending, Slot, Spent, State};
+use crate::ledger::Entry;
+use crate::pipeline::class::Class;
+use crate::pipeline::event::{Event, ModelFact, Purpose};
 use crate::pipeline::finding::{self, Finding};
-use crate::pipeline::input::{Carried, InputError, Omission, Sent, SpanKey};
+use crate::pipeline::input::{Carried, InputError, SpanKey};
 use crate::pipeline::model::{Finish, Reply, Usage};
-use crate::pipeline::plan::{self, DELIVER, MustDeliver, Plan, PlanStep};
+use crate::pipeline::plan::{self, Plan};
 use crate::pipeline::reply::object_in;
 use crate::pipeline::schema;
-use crate::pipeline::source::{Depth, Piece};
-use crate::pipeline::task::Task;
-use crate::pipeline::truth::{Fact, Search};
+use crate::pipeline::truth::Fact;
 use crate::pipeline::write::{one_line, push};
 
-/// How often a model is asked for one purpose: once, and once more with what was wrong.
-pub(super) const MAX_ASKED: u32 = 2;
-
-/// A run, as far as it has come.
-#[derive(Debug, Clone)]
-pub struct State {
-    /// Its name.
-    pub run: RunId,
-    /// The task.
-    pub task: Task,
-    /// The models, in the order in which they worked on it; the last one is at it now.
-    pub models: Vec<ModelFact>,
-    /// How it is to behave.
-    pub settings: Settings,
-    /// The most that it can cost.
-    pub bound: Bound,
-    /// When it began, since 1970.
-    pub started: Duration,
-    /// When the last thing happened, since 1970.
-    pub now: Duration,
-    /// What the harness found by itself.
-    pub survey: Option<Search>,
-    /// What was retrieved for each call.
-    pub retrieved: BTreeMap<Purpose, Vec<Piece>>,
-    /// Every piece that was disclosed, with the tier and the call, in order.
-    pub disclosed: Vec<(Depth, String, Purpose)>,
-    /// What came of each call.
-    pub slots: BTreeMap<Purpose, Slot>,
-    /// What the guard says about the plan; `None` before it was asked.
-    pub guarded: Option<Vec<String>>,
-    /// The steps, in the order in which they are taken; `None` before there is a plan that holds.
-    pub steps: Option<Vec<PlanStep>>,
-    /// What was found, verified or not.
-    pub findings: Vec<Finding>,
-    /// The steps whose findings were checked.
-    pub checked: BTreeSet<String>,
-    /// What was delivered, or not.
-    pub fact: Option<Fact>,
-    /// Why no further step is taken.
-    pub stopped: Option<(Class, String)>,
-    /// What went wrong, in order.
-    pub failures: Vec<Failure>,
-    /// What it cost.
-    pub spent: Spent,
-    /// What is established, in text; grows at its end only.
-    pub digest: String,
-    /// What was replied, in order, for [`Cache::Transcript`](crate::pipeline::Cache).
-    pub replies: Vec<(Purpose, String)>,
-    /// What was sent of each span.
-    pub carried: BTreeMap<SpanKey, Carried>,
-    /// What was left out of inputs, by the call.
-    pub omitted: Vec<(Purpose, Omission)>,
-    /// The hashes of the prefixes that were sent; one, in a run that keeps its promise.
-    pub prefixes: BTreeSet<String>,
-    /// The call that is under way.
-    pub pending: Option<Pending>,
-    /// Calls since there was progress.
-    pub idle_calls: u32,
-    /// How it ended.
-    pub ended: Option<Verdict>,
-}
-
-/// What came of asking for one purpose.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Slot {
-    /// How often the model replied or failed.
-    pub asked: u32,
-    /// What was wrong with the last reply.
-    pub fault: Option<String>,
-    /// The last reply that was wrong.
-    pub echo: String,
-    /// Whether a span was read for it that had not been read before.
-    pub read_new: bool,
-    /// What came of it in the end.
-    pub closed: Option<Result<Value, Class>>,
-}
-
-/// Something that went wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    /// Its class.
-    pub class: Class,
-    /// The call that it belongs to.
-    pub purpose: Option<Purpose>,
-    /// What happened.
-    pub message: String,
-}
-
-/// What a run has cost so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// Calls that were begun.
-    pub calls: u32,
-    /// Their inputs, counted.
-    pub input_tokens: u32,
-    /// The replies, counted.
-    pub output_tokens: u32,
-    /// Replies whose input had arrived whole.
-    pub intact: u32,
-    /// Of those whose provider counted: its counts.
-    pub provider: Provided,
-    /// Of the same calls: the counted inputs.
-    pub counted_beside: u64,
-    /// Calls whose outcome was lost in a crash.
-    pub lost: u32,
-}
-
-/// Sums of what providers counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Provided {
-    /// Of the inputs.
-    pub input: u64,
-    /// Of the inputs, from the cache of the provider.
-    pub cached: u64,
-    /// Of the outputs.
-    pub output: u64,
-}
-
-/// A call that was begun.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Pending {
-    /// What for.
-    pub purpose: Purpose,
-    /// Its input, counted.
-    pub counted: u32,
-    /// What is in it.
-    pub sent: Vec<Sent>,
-    /// The code at its end.
-    pub tail: String,
-    /// How many omissions there were before it.
-    pub n_omitted_before: usize,
-}
+/// The most characters of what was observed of a deliverable that the digest has.
+const MAX_OBSERVED_CHARS: usize = 400;
 
 /// Why a journal is no run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -160,6 +26,16 @@ pub enum FoldError {
     /// There is nothing, or not the beginning.
     #[error("the journal does not begin with the start of a run")]
     NoStart,
+    /// Its entries are of a version whose events said something else.
+    #[error(
+        "the journal has entries of version {found}, and this build understands runs of version {}; \
+         it can still be exported as JSON lines",
+        Entry::VERSION
+    )]
+    Older {
+        /// The version.
+        found: u32,
+    },
     /// An entry of a newer build, or one that does not say what its kind should.
     #[error("entry {seq} of the journal, of kind {kind:?}, is not one that this build understands")]
     Unknown {
@@ -189,6 +65,9 @@ impl State {
     /// # Errors
     /// [`FoldError::NoStart`] when that is not the start of a run.
     pub fn start(first: &Entry) -> Result<Self, FoldError> {
+        if first.v < Entry::VERSION {
+            return Err(FoldError::Older { found: first.v });
+        }
         let Some(Event::Started { task, model, settings, bound }) = Event::of(first) else {
             return Err(FoldError::NoStart);
         };
@@ -208,6 +87,7 @@ impl State {
             steps: None,
             findings: Vec::new(),
             checked: BTreeSet::new(),
+            begun: None,
             fact: None,
             stopped: None,
             failures: Vec::new(),
@@ -290,19 +170,12 @@ impl State {
                 let found = finding::of_step(&step, self.reply_of(&step), &citations, &searches);
                 self.check(&step, found);
             }
-            Event::Delivered(fact) => {
-                push(
-                    &mut self.digest,
-                    format_args!("{} deliverable: {}\n", fact.step, fact.observed),
-                );
-                if fact.satisfied {
-                    self.idle_calls = 0;
-                } else {
-                    let purpose = Purpose::Step(fact.step.clone());
-                    self.fail(Class::DeliverableMissing, Some(purpose), fact.observed.clone());
-                }
-                self.fact = Some(fact);
+            Event::Delivering { before, .. } => {
+                // What was there before it was begun for the first time is what tells what it left.
+                let before = self.begun.take().map_or(before, |begun| begun.before);
+                self.begun = Some(Begun { before, at: self.now, hand: Hand::First });
             }
+            Event::Delivered(fact) => self.deliver(fact),
             Event::Stopped { purpose, class, why } => {
                 self.fail(class, purpose.clone(), why.clone());
                 self.stopped.get_or_insert((class, why));
@@ -313,71 +186,6 @@ impl State {
             Event::Ended { verdict } => self.ended = Some(verdict),
         }
         Ok(())
-    }
-
-    /// The model that is at work.
-    pub fn model(&self) -> Option<&ModelFact> {
-        self.models.last()
-    }
-
-    /// What came of a call, when it is over and brought something.
-    pub fn value(&self, purpose: &Purpose) -> Option<&Value> {
-        self.slots.get(purpose)?.closed.as_ref()?.as_ref().ok()
-    }
-
-    /// Whether a call is over, whatever it brought.
-    pub fn is_closed(&self, purpose: &Purpose) -> bool {
-        self.slots.get(purpose).is_some_and(|slot| slot.closed.is_some())
-    }
-
-    /// Whether the task must produce something.
-    pub fn must_deliver(&self) -> MustDeliver {
-        if self.task.deliverable.is_some() { MustDeliver::Yes } else { MustDeliver::No }
-    }
-
-    /// Whether a call is for the step that makes the deliverable.
-    pub fn delivers(&self, purpose: &Purpose) -> Delivers {
-        let Purpose::Step(id) = purpose else { return Delivers::No };
-        let steps = self.steps.as_deref().unwrap_or_default();
-        match steps.iter().find(|step| step.id == *id) {
-            Some(step) if step.kind == DELIVER => Delivers::Yes,
-            _ => Delivers::No,
-        }
-    }
-
-    /// The records that the model chose from their descriptions, or else the best of them.
-    pub fn selected(&self) -> Vec<String> {
-        let max = usize::try_from(self.task.limits.summaries).unwrap_or(usize::MAX);
-        let offered = self.retrieved.get(&Purpose::Orient).map(Vec::as_slice).unwrap_or_default();
-        let chosen = self.value(&Purpose::Orient).and_then(|value| value.get("select"));
-        let chosen: BTreeSet<&str> = chosen
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
-        let mut selected: Vec<String> = offered
-            .iter()
-            .filter(|piece| chosen.contains(piece.id.as_str()))
-            .map(|piece| piece.id.clone())
-            .collect();
-        if selected.is_empty() {
-            selected = offered.iter().map(|piece| piece.id.clone()).collect();
-        }
-        selected.truncate(max);
-        selected
-    }
-
-    /// The records whose summaries were shown.
-    pub fn summarised(&self) -> Vec<String> {
-        let shown = self.retrieved.get(&Purpose::Plan).map(Vec::as_slice).unwrap_or_default();
-        shown.iter().map(|piece| piece.id.clone()).collect()
-    }
-
-    /// The plan that the model made last, if it made one that can be read.
-    pub fn planned(&self) -> Option<Plan> {
-        let value = self.value(&Purpose::Repair).or_else(|| self.value(&Purpose::Plan))?;
-        Plan::deserialize(value).ok()
     }
 
     fn goal_of(&self, step: &str) -> String {
@@ -411,6 +219,11 @@ impl State {
             }
         }
         self.slot(purpose).closed = Some(with);
+        if *purpose == Purpose::Synthesis {
+            for mismatch in self.false_claims() {
+                self.fail(Class::Ungrounded, Some(purpose.clone()), mismatch.to_string());
+            }
+        }
         // Without a plan of the model, the harness has one.
         if *purpose == Purpose::Plan && self.value(purpose).is_none() {
             let steps = self.task.limits.steps;
@@ -426,6 +239,14 @@ impl State {
             self.omitted.truncate(lost.n_omitted_before);
             let message = "the process ended while the call was under way".to_owned();
             self.fail(Class::Crash, Some(lost.purpose), message);
+        }
+        if let (Some(begun), None) = (&mut self.begun, &self.fact)
+            && begun.hand == Hand::First
+        {
+            begun.hand = Hand::Nobody;
+            self.spent.lost_deliveries += 1;
+            let message = "the process ended while the deliverable was being made".to_owned();
+            self.fail(Class::Crash, None, message);
         }
         self.models.push(model);
     }
@@ -448,6 +269,19 @@ impl State {
         // Whatever it took to come by a plan: the steps are measured by themselves.
         self.idle_calls = 0;
         self.steps = Some(steps);
+    }
+
+    fn deliver(&mut self, fact: Fact) {
+        // Ids and messages in it are from outside, and what stands in the digest is sent with every call.
+        let observed: String = one_line(&fact.observed).chars().take(MAX_OBSERVED_CHARS).collect();
+        push(&mut self.digest, format_args!("{} deliverable: {observed}\n", fact.step));
+        if fact.satisfied {
+            self.idle_calls = 0;
+        } else {
+            let purpose = Purpose::Step(fact.step.clone());
+            self.fail(Class::DeliverableMissing, Some(purpose), fact.observed.clone());
+        }
+        self.fact = Some(fact);
     }
 
     fn check(&mut self, step: &str, found: Vec<Finding>) {
@@ -491,7 +325,7 @@ impl State {
             self.close(purpose, Err(Class::Provider));
             return;
         }
-        let schema = purpose.shape(self.delivers(purpose)).schema();
+        let schema = purpose.shape(self.delivers(purpose)).schema(self.task.deliverable.as_ref());
         let value =
             object_in(&reply.text).and_then(|value| schema::check(&schema, &value).map(|()| value));
         let tail = value.as_ref().ok().and_then(|value| value.get("tail")).and_then(Value::as_str);
@@ -504,8 +338,7 @@ impl State {
         self.arrived(purpose, &pending, reply.usage);
         match value {
             Ok(value) => {
-                // A span counts as examined when something valid was made of it.
-                if self.slot(purpose).read_new {
+                if self.read(purpose) {
                     self.idle_calls = 0;
                 }
                 self.close(purpose, Ok(value));
@@ -548,7 +381,7 @@ impl State {
         }
     }
 
-    /// Notes that an input arrived whole: what was in it is read now.
+    /// Notes that an input arrived whole.
     fn arrived(&mut self, purpose: &Purpose, pending: &Pending, usage: Option<Usage>) {
         self.spent.intact += 1;
         if let Some(usage) = usage {
@@ -557,13 +390,27 @@ impl State {
             self.spent.provider.cached += u64::from(usage.cached);
             self.spent.provider.output += u64::from(usage.output);
         }
-        for sent in &pending.sent {
+        self.slot(purpose).arrived.extend(pending.sent.iter().cloned());
+    }
+
+    /// Notes that something valid was made of what arrived: it is read, and not sent again. Returns whether any of it
+    /// had not been read before.
+    fn read(&mut self, purpose: &Purpose) -> bool {
+        let pieces = self.retrieved.get(purpose).map(Vec::as_slice).unwrap_or_default();
+        // What the model wrote itself is in its input when it is asked again, and is nothing that it read.
+        let sources: BTreeSet<SpanKey> =
+            pieces.iter().map(|piece| SpanKey::of(&piece.text)).collect();
+        let mut arrived = std::mem::take(&mut self.slot(purpose).arrived);
+        arrived.retain(|sent| sources.contains(&sent.key));
+        let mut is_new = false;
+        for sent in arrived {
             let before = self.carried.get(&sent.key).map_or(0, |carried| carried.bytes);
             if sent.bytes.end > before {
                 let carried = Carried { bytes: sent.bytes.end, by: purpose.to_string() };
-                self.carried.insert(sent.key.clone(), carried);
-                self.slot(purpose).read_new = true;
+                self.carried.insert(sent.key, carried);
+                is_new = true;
             }
         }
+        is_new
     }
 }
