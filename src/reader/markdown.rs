@@ -8,6 +8,7 @@ use super::decode::Source;
 use super::diagnostic::Diagnostic;
 use super::format::file_name;
 use super::frontmatter::{self, Header};
+use super::keyed::{self, Run};
 use super::node::{Node, squeeze};
 use super::section::{self, Anchors, Body, Outline, Section};
 use super::sidecar::Entries;
@@ -34,12 +35,10 @@ pub(super) fn read(source: &Source<'_>, sidecar: Option<Sidecar<'_>>, tiers: Tie
     let mut walk = Walk::new(source, front.end, tiers);
     walk.parse();
     diagnostics.append(&mut walk.diagnostics);
-    let outline = Outline {
-        front,
-        lead: walk.lead,
-        sections: walk.sections,
-        language: Language::detect(&walk.sample),
-    };
+    let (start, anchors) = (front.end, &mut walk.anchors);
+    let sections = keyed::set_apart(source, start, &mut walk.lead, walk.sections, anchors);
+    let outline =
+        Outline { front, lead: walk.lead, sections, language: Language::detect(&walk.sample) };
     let entries = Entries::read(sidecar, tiers, &mut diagnostics);
     let kind = if is_skill { Kind::Skill } else { Kind::File };
     section::records(source, kind, outline, entries, diagnostics)
@@ -47,13 +46,20 @@ pub(super) fn read(source: &Source<'_>, sidecar: Option<Sidecar<'_>>, tiers: Tie
 
 /// What derivation sees of a text that has no headings of its own.
 pub(super) fn sketch(text: &str) -> Sketch {
+    body(text).sketch
+}
+
+/// The same with the links of the text.
+pub(super) fn body(text: &str) -> Body {
     let source = Source::of_text("", text);
     let mut walk = Walk::new(&source, 0, Tiers::Derived);
     walk.parse();
-    walk.sections.into_iter().fold(walk.lead.sketch, |mut all, section| {
-        all.append(section.body.sketch);
-        all
-    })
+    let Body { mut sketch, mut links, .. } = walk.lead;
+    for section in walk.sections {
+        sketch.append(section.body.sketch);
+        links.extend(section.body.links);
+    }
+    Body { sketch, links, ..Body::default() }
 }
 
 /// The links of a file: targets and texts.
@@ -167,7 +173,17 @@ impl<'a> Walk<'a> {
                 self.flush();
                 self.heading = Some((depth(level), self.source.line_start(range.start)));
             }
-            Tag::Paragraph | Tag::Item => self.flush(),
+            Tag::Paragraph => self.flush(),
+            Tag::Item => {
+                self.flush();
+                self.entry(range);
+            }
+            Tag::TableRow => self.entry(range),
+            Tag::TableCell if self.n_containers == 1 => {
+                if let Some(run) = &mut self.body().run {
+                    run.push_cell(range);
+                }
+            }
             Tag::HtmlBlock => {
                 self.flush();
                 self.html_end = range.end;
@@ -182,6 +198,14 @@ impl<'a> Walk<'a> {
             }
             Tag::List(_) | Tag::BlockQuote(_) | Tag::Table(_) | Tag::FootnoteDefinition(_) => {
                 self.flush();
+                if self.n_containers == 0 {
+                    let before = self.body().mark();
+                    self.body().run = match tag {
+                        Tag::List(_) => Some(Run::of_list(before, range.end)),
+                        Tag::Table(_) => Some(Run::of_table(before, range.end)),
+                        _ => None,
+                    };
+                }
                 self.n_containers += 1;
             }
             Tag::Strong if self.text.trim().is_empty() => self.term = Some(self.text.len()),
@@ -190,6 +214,20 @@ impl<'a> Walk<'a> {
             }
             Tag::Image { .. } => self.n_images += 1,
             _ => {}
+        }
+    }
+
+    /// Takes note of an item or row of a list or table that stands in no other.
+    fn entry(&mut self, range: Range<usize>) {
+        let start = self.source.line_start(range.start);
+        let is_alone = self.source.slice(start..range.start).trim().is_empty();
+        if self.n_containers != 1 {
+            return;
+        }
+        let body = self.body();
+        match &mut body.run {
+            Some(run) if is_alone => run.push(start..range.end, body.links.len()),
+            run => *run = None,
         }
     }
 
@@ -276,12 +314,14 @@ impl<'a> Walk<'a> {
         }
         let title = if title.is_empty() { anchor.clone() } else { title.to_owned() };
         self.sections.push(Section {
+            kind: Kind::Section,
             level,
             title,
             anchor,
             start,
             body: Body::default(),
             folded: Vec::new(),
+            shown: None,
         });
     }
 

@@ -29,6 +29,10 @@ mod harness;
 /// Do we accept the licences of all packages that psos is built from?
 #[cfg(test)]
 mod licence;
+/// How much memory does a file take that is longer than memory should be?
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod memory;
 /// Are trees read as people have them: names, links, depths, and what is no file?
 #[cfg(test)]
 mod paths;

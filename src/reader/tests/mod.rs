@@ -17,6 +17,7 @@ mod blob;
 mod code;
 mod encoding;
 mod headed;
+mod keyed;
 mod link;
 mod markdown;
 mod part;

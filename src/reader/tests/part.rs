@@ -65,3 +65,15 @@ fn a_long_page_is_split_by_what_it_shows() {
     assert_eq!(document.records[1].id.as_str(), "a.html#~2");
     assert!(document.records.iter().all(|it| it.shown().len() <= 4_000));
 }
+
+#[test]
+fn no_part_is_blank_or_a_heading_alone() {
+    // Postmortem: a paragraph in one long line left its heading and the blank line above it as parts.
+    let line = "word ".repeat(4_000);
+    let text = format!("# T\n\n{line}\n\n{line}\n");
+    let document = read_text("a.md", &text);
+    check_invariants(text.as_bytes(), &document);
+    let lines: Vec<(u32, u32)> =
+        document.records.iter().map(|it| (it.span.lines.first, it.span.lines.last)).collect();
+    assert_eq!(lines, [(1, 3), (4, 5)]);
+}
