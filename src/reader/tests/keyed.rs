@@ -1,14 +1,13 @@
 //! Claims about rows of tables and items of lists with an id.
 
-use super::{check_invariants, outline, read_text, read_with_sidecar, remarks, triggers};
+use super::{outline, read_checked, read_text, read_with_sidecar, remarks, triggers};
 use expect_test::expect;
 
 /// A list or table in a section that is too long to be left whole, and the anchors of what became of it.
 #[track_caller]
 fn check(block: &str, want: &[&str]) {
     let text = format!("# Guide\n\n## A\n\n{}\n\n{block}", "Words of a paragraph. ".repeat(60));
-    let document = read_text("a.md", &text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("a.md", &text);
     let anchors: Vec<&str> =
         document.records.iter().skip(2).map(|it| it.id.anchor_in(&it.path)).collect();
     assert_eq!(anchors, want, "{block}");
@@ -88,8 +87,7 @@ fn an_entry_is_nested_in_its_section_and_shows_what_it_says() {
     let text = format!(
         "# Guide\n\n## Codes\n\n{lead}\n\n| Code | Meaning | See |\n|---|---|---|\n| ERR_042 | The disk is full. | [the handbook](h.md) |\n| ERR_043 | It is `a\\|b`. | |\n| ERR_044 | c | |\n\n## Needs\n\n{lead} [up](u.md)\n\n- **REQ-12**: It answers within a second.\n  - On two cores.\n- **REQ-13**: see [this one](r.md)\n- **REQ-14**: c\n\n## ERR_042\n\nx\n",
     );
-    let document = read_text("a.md", &text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("a.md", &text);
     assert_eq!(remarks(&document), "");
     let shown: Vec<String> = document
         .records

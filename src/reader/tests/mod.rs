@@ -35,6 +35,14 @@ pub(super) fn read_text(path: &str, text: &str) -> Document {
     read(&Input { path, bytes: text.as_bytes(), sidecar: None }, &options())
 }
 
+/// The same, and fails unless the promises of readers hold.
+#[track_caller]
+pub(super) fn read_checked(path: &str, text: &str) -> Document {
+    let document = read_text(path, text);
+    check_invariants(text.as_bytes(), &document);
+    document
+}
+
 pub(super) fn read_with_sidecar(path: &str, text: &str, sidecar: &str) -> Document {
     let place = sidecar_path(path).unwrap();
     let sidecar = Sidecar { path: &place, bytes: sidecar.as_bytes() };
