@@ -4,6 +4,7 @@ use super::decode::Source;
 use super::headed::{self, Headed, Heading};
 use super::node::squeeze;
 use super::{Document, Sidecar, Tiers};
+use crate::text::head;
 
 /// Lines that delimit blocks in which nothing is a heading.
 const DELIMITERS: [&str; 5] = ["----", "....", "////", "++++", "```"];
@@ -121,22 +122,27 @@ fn to_markdown(text: &str) -> String {
 fn with_links(line: &str) -> String {
     let mut linked = String::with_capacity(line.len());
     let mut rest = line;
+    // Where the word begins that is being read.
+    let mut start = 0;
     while let Some(at) = rest.find(['[', '<']) {
         let (before, sign) = rest.split_at(at);
         linked.push_str(before);
-        if let Some((inside, after)) =
-            sign.strip_prefix("<<").and_then(|inside| inside.split_once(">>"))
-        {
+        let word = before.rsplit(|c: char| c.is_whitespace() || "(\"'".contains(c)).next();
+        if let Some(word) = word.filter(|word| word.len() < before.len()) {
+            start = linked.len() - word.len();
+        }
+        let near = head(sign, headed::MAX_LINK_BYTES);
+        let reference_to = near.strip_prefix("<<").and_then(|inside| inside.split_once(">>"));
+        if let Some((inside, _)) = reference_to {
             let (target, text) = inside.split_once(',').unwrap_or((inside, inside));
             headed::push_link(&mut linked, text, &reference(target));
-            rest = after;
+            rest = sign.get(inside.len() + "<<>>".len()..).unwrap_or_default();
+            start = linked.len();
             continue;
         }
-        let start =
-            linked.rfind(|c: char| c.is_whitespace() || "(\"'".contains(c)).map_or(0, |at| at + 1);
-        let target = linked.get(start..).and_then(target_of);
-        let inside = sign.strip_prefix('[').and_then(|inside| inside.split_once(']'));
-        let (Some(target), Some((inside, after))) = (target, inside) else {
+        let target = linked.get(start..).filter(|it| it.len() < headed::MAX_LINK_BYTES);
+        let inside = near.strip_prefix('[').and_then(|inside| inside.split_once(']'));
+        let (Some(target), Some((inside, _))) = (target.and_then(target_of), inside) else {
             let (sign, after) = sign.split_at(1);
             linked.push_str(sign);
             rest = after;
@@ -151,7 +157,8 @@ fn with_links(line: &str) -> String {
         let text = text.trim_end_matches('^').trim_matches('"');
         linked.truncate(start);
         headed::push_link(&mut linked, if text.is_empty() { &target } else { text }, &target);
-        rest = after;
+        rest = sign.get(inside.len() + "[]".len()..).unwrap_or_default();
+        start = linked.len();
     }
     linked.push_str(rest);
     linked

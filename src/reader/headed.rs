@@ -13,6 +13,10 @@ use crate::text::Language;
 /// Bytes of prose that the language is guessed from.
 const SAMPLE_BYTES: usize = 4_000;
 
+/// The most bytes that a link takes as it is written. Nobody looks further for its end: a text of nothing but
+/// brackets would be read over and over.
+pub(super) const MAX_LINK_BYTES: usize = 1_000;
+
 /// A heading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Heading {

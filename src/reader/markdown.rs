@@ -16,10 +16,12 @@ use super::sketch::Sketch;
 use super::tiers::{Authored, Place, check_names};
 use super::{Document, Sidecar, Tiers, lenient};
 use crate::record::Kind;
-use crate::text::Language;
+use crate::text::{Language, head};
 
 /// Bytes of prose that the language is guessed from.
 const SAMPLE_BYTES: usize = 4_000;
+/// The most bytes between the brackets of a wiki link.
+const MAX_WIKI_BYTES: usize = 200;
 /// Lines of the first block of code that a sketch keeps.
 const COMMAND_LINES: usize = 8;
 
@@ -406,13 +408,14 @@ fn wiki_links(text: &str, links: &mut Vec<(String, String)>) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("[[") {
         plain.push_str(before);
-        match after.split_once("]]") {
-            Some((inner, tail)) if is_wiki_link(inner) => {
+        // No further than a link may reach: a text of nothing but brackets would be read over and over.
+        match head(after, MAX_WIKI_BYTES + "]]".len()).split_once("]]") {
+            Some((inner, _)) if is_wiki_link(inner) => {
                 let last = inner.rsplit(['#', '/']).next().unwrap_or(inner);
                 let (target, label) = inner.split_once('|').unwrap_or((inner, last));
                 links.push((target.trim().to_owned(), label.trim().to_owned()));
                 plain.push_str(label.trim());
-                rest = tail;
+                rest = after.get(inner.len() + "]]".len()..).unwrap_or_default();
             }
             _ => {
                 plain.push_str("[[");
@@ -434,7 +437,7 @@ fn is_module_code(text: &str) -> bool {
 fn is_wiki_link(inner: &str) -> bool {
     inner.trim() == inner
         && !inner.is_empty()
-        && inner.len() <= 200
+        && inner.len() <= MAX_WIKI_BYTES
         && !inner.contains(['[', ']', '`'])
 }
 

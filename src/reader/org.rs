@@ -5,6 +5,7 @@ use super::format::format_of;
 use super::headed::{self, Headed, Heading};
 use super::node::squeeze;
 use super::{Document, Sidecar, Tiers};
+use crate::text::head;
 
 /// Words before a title that tell the state of a task.
 const STATES: [&str; 8] =
@@ -108,7 +109,7 @@ fn marked(line: &str) -> String {
     let mut rest = line;
     while let Some((before, after)) = rest.split_once("[[") {
         text.push_str(before);
-        let Some((link, tail)) = after.split_once("]]") else {
+        let Some((link, _)) = head(after, headed::MAX_LINK_BYTES).split_once("]]") else {
             text.push_str("[[");
             rest = after;
             continue;
@@ -117,7 +118,7 @@ fn marked(line: &str) -> String {
             Some((target, words)) => headed::push_link(&mut text, words, &target_of(target)),
             None => text.push_str(link),
         }
-        rest = tail;
+        rest = after.get(link.len() + "]]".len()..).unwrap_or_default();
     }
     text.push_str(rest);
     for sign in ['=', '~'] {

@@ -10,9 +10,6 @@ use super::{Document, Sidecar, Tiers};
 /// Where the names lead that links of a file use, by the name in lower case (`.. _name: target`).
 type Targets = BTreeMap<String, String>;
 
-/// The most bytes between the backticks of a link.
-const MAX_LINK_BYTES: usize = 400;
-
 /// Reads a reStructuredText file. A target (`.. _name:`) above a title begins the section and gives
 /// it its anchor.
 pub(super) fn read(source: &Source<'_>, sidecar: Option<Sidecar<'_>>, tiers: Tiers) -> Document {
@@ -242,5 +239,5 @@ fn with_links(text: &str, targets: &Targets) -> String {
 
 /// Whether what stands between two backticks is one piece of a paragraph.
 fn may_be_link(inside: &str) -> bool {
-    inside.len() <= MAX_LINK_BYTES && !inside.contains("\n\n")
+    inside.len() <= headed::MAX_LINK_BYTES && !inside.contains("\n\n")
 }

@@ -1,6 +1,6 @@
 //! Claims about links: where they lead, and which of their words name what they lead to.
 
-use super::{read_text, triggers};
+use super::{read_checked, read_text, triggers};
 use crate::reader::{Around, Call, Calls, Input, Places, links};
 
 fn links_of(path: &str, text: &str) -> Vec<(String, String)> {
@@ -231,4 +231,15 @@ fn a_file_belongs_to_the_nearest_skill_above_it() {
     document.place_in(&around["skills/pdf/references/forms.md"]);
     assert_eq!(document.records[0].breadcrumb, ["pdf"]);
     assert_eq!(document.records[1].breadcrumb, ["pdf", "Forms"]);
+}
+
+#[test]
+fn a_text_of_nothing_but_brackets_is_read_once() {
+    // Postmortem: the end of a link was looked for up to the end of the text, from each bracket anew. This took minutes.
+    for sign in ["[", "[[", "[[a ", "<<", "link:a[", "xref:a[b", "`a <", "a_", "]"] {
+        for path in ["a.md", "a.rst", "a.adoc", "a.org", "a.html"] {
+            let text = sign.repeat(100_000 / sign.len());
+            assert_eq!(read_checked(path, &text).links, [], "{path}: {sign}");
+        }
+    }
 }
