@@ -7,12 +7,12 @@
 //!   answer as it is;
 //! - each of its entries has an id, no two have the same, and they are ids of one sort: an anchor that the author put
 //!   there (`<a id="x">`, `{#x}`), an error code, or a number behind the same capitals (`REQ-12`, `FR-1.2`, `R052`),
-//!   set apart from what follows (`**REQ-12** …`, `[REQ-12] …`, `REQ-12: …`). In a table the id is all of the first
-//!   cell, or any word of the column that is called `ID`;
+//!   set apart from what follows (`**REQ-12** ...`, `[REQ-12] ...`, `REQ-12: ...`). In a table the id is all of the first
+//!   cell, or any word of the column that is called `ID` but a long number;
 //! - no comment block stands in it.
 //!
 //! A record of a list shows its item, one of a table its cells with the names of their columns. It is called by its id;
-//! by its first words where the id is an anchor or a number that says nothing.
+//! by its first words where the id is an anchor.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -56,7 +56,7 @@ struct Entry {
 /// What names an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    /// An anchor that the author put there or a long number, which need not say anything to people.
+    /// An anchor that the author put there, which need not say anything to people.
     Anchor(String),
     /// An id in the text.
     Id(String),
@@ -260,8 +260,7 @@ fn key_of_cell(cell: &str, is_id_column: bool) -> Option<Key> {
             && word.chars().count() <= MAX_ID_CHARS
             && !word
                 .contains(|c: char| c.is_whitespace() || c.is_control() || "[]()<>".contains(c));
-        let key = if is_opaque(word) { Key::Anchor } else { Key::Word };
-        return is_word.then(|| key(word.to_owned()));
+        return (is_word && !is_opaque(word)).then(|| Key::Word(word.to_owned()));
     }
     let (_, id, rest) = id(cell)?;
     rest.chars().all(|c| "*_`]".contains(c)).then(|| Key::Id(id.to_owned()))
