@@ -12,6 +12,7 @@ const SEEDS: [(&str, &[&str]); 13] = [
             "---\ntitle: A\naliases: [b, c]\ntriggers:\n  - how do I a\n---\n# A\n\nText with `code`.\n\n## B\n\n<!-- psos\ntriggers: [x]\n-->\n\n- item\n\n| a | b |\n|---|---|\n| 1 | 2 |\n",
             "+++\ntitle = \"A\"\n+++\nSetext\n===\n\nMore\n---\n\n~~~\n# no heading\n~~~\n\n[link](b.md#c), [[Wiki|text]] and [^1].\n\n[^1]: note\n",
             "{\n\"title\": \"A\"\n}\n## A {#a-b}\n### A\n### A\n<!-- a\n## c\n-->\nimport X from 'y'\n\n<X a={1}>\n\n## D\n\n</X>\n",
+            "## A\n\n- **REQ-12**: a [l](b.md)\n- [REQ-13] b\n- `REQ-14` c\n\n## B\n\n| Code | Meaning |\n|---|---|\n| E0382 | a\\|b |\n| E0499 | |\n| E0502 | c\n",
             "\u{feff}---\r\nname: a: b\r\n---\r\n---\r\ndescription: x\r\n---\r\n# T\r\n",
         ],
     ),
@@ -66,6 +67,7 @@ const SEEDS: [(&str, &[&str]); 13] = [
         &[
             "=====\nTitle\n=====\n\nText with ``code``.\n\n.. _here:\n\nPart\n----\n\n.. code-block:: sh\n\n   ls\n\nMore\n~~~~\n\n* a\n* b\n\n.. note:: x\n",
             "A\n-\nB\n=\n.. |s| replace:: t\n",
+            "See `a b <c.rst>`_, `d`_, e_ and :doc:`f <g>`, :ref:`h <i>`.\n\n.. _d: j.rst\n.. _e: k\n",
         ],
     ),
     (
@@ -73,6 +75,7 @@ const SEEDS: [(&str, &[&str]); 13] = [
         &[
             "= Title\n:toc:\n\nLead *bold*.\n\n[[here]]\n== Part\n\n----\nls\n----\n\n=== Sub\n\n* a\n** b\n\n|===\n|a |b\n|===\n",
             "== A\n////\n== no\n////\n[#id]\n== A\n",
+            "See xref:a.adoc#b[c d], link:e[f,role=g], <<h,i>> and https://x.y[z^].\n",
         ],
     ),
     (
@@ -80,6 +83,7 @@ const SEEDS: [(&str, &[&str]); 13] = [
         &[
             "#+TITLE: T\nLead =code=.\n\n* TODO A :tag:\n:PROPERTIES:\n:CUSTOM_ID: x\n:END:\n#+begin_src sh\nls\n* no\n#+end_src\n** B\n- [[https://x.y][text]]\n",
             "* A\n* A\n*** deep\n#+begin_quote\n",
+            "[[file:a.org::*B][c =d=]] [[*E][f]] [[g]]\n",
         ],
     ),
     (

@@ -83,7 +83,8 @@ impl Table {
                 Err(error) => {
                     let line = source.line_of(base + from);
                     let message = format!("row cannot be read: {error}");
-                    rows.remark(Diagnostic::error(source.path, line, message));
+                    let note = Diagnostic::error(source.path, line, message);
+                    rows.remark(note.help("put it right: the other rows are read"));
                     continue;
                 }
             }

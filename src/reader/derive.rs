@@ -287,7 +287,7 @@ fn message(line: &str) -> Option<String> {
 
 /// `E0382`, `TS2345`, `CS0103`, `ORA-01555`, `ENOENT`, `ERR_MODULE_NOT_FOUND`, `0x80070005`,
 /// `ModuleNotFoundError`, `NullPointerException`.
-fn is_error_code(word: &str) -> bool {
+pub(super) fn is_error_code(word: &str) -> bool {
     let is_digits = |text: &str, min: usize| {
         text.len() >= min && text.len() <= 8 && text.bytes().all(|b| b.is_ascii_digit())
     };

@@ -133,7 +133,8 @@ impl Block {
                 Some(toml::from_str(text).unwrap_or_else(|error: toml::de::Error| {
                     let at = self.text.start + error.span().map_or(0, |span| span.start);
                     let message = format!("frontmatter is not valid TOML: {}", error.message());
-                    diagnostics.push(Diagnostic::warning(source.path, source.line_of(at), message));
+                    let note = Diagnostic::warning(source.path, source.line_of(at), message);
+                    diagnostics.push(note.help("it was read line by line; put texts in quotes"));
                     lenient::parse(&text.replace(" = ", ": "))
                 }))
             }
@@ -337,7 +338,8 @@ fn check(
     for name in ["name", "title", "description", "summary"] {
         if matches!(node.get(name), Some(Node::List(_) | Node::Map(_))) {
             let message = format!("`{name}` is not a text");
-            diagnostics.push(Diagnostic::warning(path, line, message));
+            let note = Diagnostic::warning(path, line, message);
+            diagnostics.push(note.help("write it as one text, in quotes if it has signs"));
         }
     }
     // The description is read by other tools too, which give it more room than a tier has.
@@ -361,6 +363,7 @@ fn check(
         let message = format!(
             "skill description has {n_chars} characters, more than {SKILL_DESCRIPTION_CHARS}"
         );
-        diagnostics.push(Diagnostic::warning(path, line, message));
+        let note = Diagnostic::warning(path, line, message);
+        diagnostics.push(note.help("shorten it: other tools refuse the skill"));
     }
 }

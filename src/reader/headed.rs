@@ -3,6 +3,7 @@
 
 use super::decode::Source;
 use super::frontmatter::Front;
+use super::node::squeeze;
 use super::section::{self, Anchors, Body, Outline, Section};
 use super::sidecar::Entries;
 use super::{Document, Sidecar, Tiers, markdown};
@@ -11,6 +12,10 @@ use crate::text::Language;
 
 /// Bytes of prose that the language is guessed from.
 const SAMPLE_BYTES: usize = 4_000;
+
+/// The most bytes that a link takes as it is written. Nobody looks further for its end: a text of nothing but
+/// brackets would be read over and over.
+pub(super) const MAX_LINK_BYTES: usize = 1_000;
 
 /// A heading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,19 +47,18 @@ pub(super) fn read(
     sidecar: Option<Sidecar<'_>>,
     tiers: Tiers,
     headed: Headed,
-    to_markdown: fn(&str) -> String,
+    to_markdown: impl Fn(&str) -> String,
 ) -> Document {
     let mut diagnostics = Vec::new();
     let entries = Entries::read(sidecar, tiers, &mut diagnostics);
     let mut anchors = Anchors::default();
     let mut sample = String::new();
     let mut body = |range: std::ops::Range<usize>| -> Body {
-        let text = to_markdown(source.slice(range));
-        let sketch = markdown::sketch(&text);
+        let body = markdown::body(&to_markdown(source.slice(range)));
         if sample.len() < SAMPLE_BYTES {
-            sample.push_str(&sketch.prose.join(" "));
+            sample.push_str(&body.sketch.prose.join(" "));
         }
-        Body { sketch, ..Body::default() }
+        body
     };
     let Headed { title, headings } = headed;
     let ends: Vec<usize> =
@@ -67,12 +71,14 @@ pub(super) fn read(
         .map(|(heading, end)| {
             let anchor = anchors.next(&heading.title, heading.anchor.as_deref());
             Section {
+                kind: Kind::Section,
                 level: heading.level,
                 title: if heading.title.is_empty() { anchor.clone() } else { heading.title },
                 anchor,
                 start: heading.start,
                 body: body(heading.body..end),
                 folded: Vec::new(),
+                shown: None,
             }
         })
         .collect();
@@ -80,4 +86,26 @@ pub(super) fn read(
     let language = Language::detect(&sample);
     let outline = Outline { front, lead, sections, language };
     section::records(source, Kind::File, outline, entries, diagnostics)
+}
+
+/// The links of a document: targets and texts.
+pub(super) fn links(
+    source: &Source<'_>,
+    to_markdown: impl Fn(&str) -> String,
+) -> Vec<(String, String)> {
+    markdown::body(&to_markdown(&source.text)).links
+}
+
+/// Adds a link in Markdown; its text alone where Markdown could not write it, or where it leads nowhere.
+pub(super) fn push_link(markdown: &mut String, text: &str, target: &str) {
+    let text = squeeze(text);
+    let target = target.trim();
+    let can_be_written =
+        !text.contains(['[', ']', '\\']) && !target.contains(['<', '>', '\\', '\n']);
+    if target.is_empty() || text.is_empty() || !can_be_written {
+        return markdown.push_str(&text);
+    }
+    for piece in ["[", &text, "](<", target, ">)"] {
+        markdown.push_str(piece);
+    }
 }

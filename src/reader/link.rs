@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::format::{Format, file_name, file_stem, format_of};
-use super::{Document, Input, html, markdown, notebook};
+use super::{Document, Input, asciidoc, html, markdown, notebook, org, rst};
 use crate::reader::decode::Source;
 use crate::record::{Origin, RecordId, Trigger, slug};
 use crate::text;
@@ -85,7 +85,8 @@ pub struct Call {
 
 /// Whether links are looked for in files of this name.
 pub fn may_link(path: &str) -> bool {
-    matches!(format_of(path), Some(Format::Markdown | Format::Notebook | Format::Html))
+    use Format::{AsciiDoc, Html, Markdown, Notebook, Org, Rst};
+    matches!(format_of(path), Some(Markdown | Notebook | Html | Rst | AsciiDoc | Org))
 }
 
 /// What the rest of a tree has to do with a file.
@@ -112,12 +113,18 @@ pub fn links(input: &Input<'_>) -> Vec<(String, String)> {
     let format = format_of(input.path).filter(|format| match format {
         Format::Markdown | Format::Notebook => may_link(b"](") || may_link(b"[["),
         Format::Html => may_link(b"href"),
+        Format::Rst => may_link(b"`") || may_link(b".. _"),
+        Format::AsciiDoc => may_link(b":") || may_link(b"<<"),
+        Format::Org => may_link(b"]["),
         _ => false,
     });
     let Some(format) = format else { return Vec::new() };
     let (source, _) = Source::decode(input.path, input.bytes);
     let found = match format {
         Format::Html => html::links(&source),
+        Format::Rst => rst::links(&source),
+        Format::AsciiDoc => asciidoc::links(&source),
+        Format::Org => org::links(&source),
         Format::Notebook => notebook::links(&source),
         _ => markdown::links(&source),
     };

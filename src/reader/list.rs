@@ -24,11 +24,13 @@ pub(super) fn read_json(
         match serde_json::from_str::<Node>(source.slice(range.clone())) {
             Ok(object @ Node::Map(_)) => rows.push(source, &object, range),
             Ok(_) => {
-                rows.remark(Diagnostic::error(source.path, line, "entry is not a JSON object"));
+                let note = Diagnostic::error(source.path, line, "entry is not a JSON object");
+                rows.remark(note.help("write each entry as one: {\"id\": ..., \"text\": ...}"));
             }
             Err(error) => {
                 let message = format!("entry is not JSON: {error}");
-                rows.remark(Diagnostic::error(source.path, line, message));
+                let note = Diagnostic::error(source.path, line, message);
+                rows.remark(note.help("put it right: the other entries are read"));
             }
         }
     }

@@ -8,6 +8,7 @@ use super::decode::Source;
 use super::diagnostic::Diagnostic;
 use super::format::file_name;
 use super::frontmatter::{self, Header};
+use super::keyed::{self, Run};
 use super::node::{Node, squeeze};
 use super::section::{self, Anchors, Body, Outline, Section};
 use super::sidecar::Entries;
@@ -15,10 +16,12 @@ use super::sketch::Sketch;
 use super::tiers::{Authored, Place, check_names};
 use super::{Document, Sidecar, Tiers, lenient};
 use crate::record::Kind;
-use crate::text::Language;
+use crate::text::{Language, head};
 
 /// Bytes of prose that the language is guessed from.
 const SAMPLE_BYTES: usize = 4_000;
+/// The most bytes between the brackets of a wiki link.
+const MAX_WIKI_BYTES: usize = 200;
 /// Lines of the first block of code that a sketch keeps.
 const COMMAND_LINES: usize = 8;
 
@@ -34,12 +37,10 @@ pub(super) fn read(source: &Source<'_>, sidecar: Option<Sidecar<'_>>, tiers: Tie
     let mut walk = Walk::new(source, front.end, tiers);
     walk.parse();
     diagnostics.append(&mut walk.diagnostics);
-    let outline = Outline {
-        front,
-        lead: walk.lead,
-        sections: walk.sections,
-        language: Language::detect(&walk.sample),
-    };
+    let (start, anchors) = (front.end, &mut walk.anchors);
+    let sections = keyed::set_apart(source, start, &mut walk.lead, walk.sections, anchors);
+    let outline =
+        Outline { front, lead: walk.lead, sections, language: Language::detect(&walk.sample) };
     let entries = Entries::read(sidecar, tiers, &mut diagnostics);
     let kind = if is_skill { Kind::Skill } else { Kind::File };
     section::records(source, kind, outline, entries, diagnostics)
@@ -47,13 +48,20 @@ pub(super) fn read(source: &Source<'_>, sidecar: Option<Sidecar<'_>>, tiers: Tie
 
 /// What derivation sees of a text that has no headings of its own.
 pub(super) fn sketch(text: &str) -> Sketch {
+    body(text).sketch
+}
+
+/// The same with the links of the text.
+pub(super) fn body(text: &str) -> Body {
     let source = Source::of_text("", text);
     let mut walk = Walk::new(&source, 0, Tiers::Derived);
     walk.parse();
-    walk.sections.into_iter().fold(walk.lead.sketch, |mut all, section| {
-        all.append(section.body.sketch);
-        all
-    })
+    let Body { mut sketch, mut links, .. } = walk.lead;
+    for section in walk.sections {
+        sketch.append(section.body.sketch);
+        links.extend(section.body.links);
+    }
+    Body { sketch, links, ..Body::default() }
 }
 
 /// The links of a file: targets and texts.
@@ -167,7 +175,17 @@ impl<'a> Walk<'a> {
                 self.flush();
                 self.heading = Some((depth(level), self.source.line_start(range.start)));
             }
-            Tag::Paragraph | Tag::Item => self.flush(),
+            Tag::Paragraph => self.flush(),
+            Tag::Item => {
+                self.flush();
+                self.entry(range);
+            }
+            Tag::TableRow => self.entry(range),
+            Tag::TableCell if self.n_containers == 1 => {
+                if let Some(run) = &mut self.body().run {
+                    run.push_cell(range);
+                }
+            }
             Tag::HtmlBlock => {
                 self.flush();
                 self.html_end = range.end;
@@ -182,6 +200,14 @@ impl<'a> Walk<'a> {
             }
             Tag::List(_) | Tag::BlockQuote(_) | Tag::Table(_) | Tag::FootnoteDefinition(_) => {
                 self.flush();
+                if self.n_containers == 0 {
+                    let before = self.body().mark();
+                    self.body().run = match tag {
+                        Tag::List(_) => Some(Run::of_list(before, range.end)),
+                        Tag::Table(_) => Some(Run::of_table(before, range.end)),
+                        _ => None,
+                    };
+                }
                 self.n_containers += 1;
             }
             Tag::Strong if self.text.trim().is_empty() => self.term = Some(self.text.len()),
@@ -190,6 +216,20 @@ impl<'a> Walk<'a> {
             }
             Tag::Image { .. } => self.n_images += 1,
             _ => {}
+        }
+    }
+
+    /// Takes note of an item or row of a list or table that stands in no other.
+    fn entry(&mut self, range: Range<usize>) {
+        let start = self.source.line_start(range.start);
+        let is_alone = self.source.slice(start..range.start).trim().is_empty();
+        if self.n_containers != 1 {
+            return;
+        }
+        let body = self.body();
+        match &mut body.run {
+            Some(run) if is_alone => run.push(start..range.end, body.links.len()),
+            run => *run = None,
         }
     }
 
@@ -276,12 +316,14 @@ impl<'a> Walk<'a> {
         }
         let title = if title.is_empty() { anchor.clone() } else { title.to_owned() };
         self.sections.push(Section {
+            kind: Kind::Section,
             level,
             title,
             anchor,
             start,
             body: Body::default(),
             folded: Vec::new(),
+            shown: None,
         });
     }
 
@@ -366,13 +408,14 @@ fn wiki_links(text: &str, links: &mut Vec<(String, String)>) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("[[") {
         plain.push_str(before);
-        match after.split_once("]]") {
-            Some((inner, tail)) if is_wiki_link(inner) => {
+        // No further than a link may reach: a text of nothing but brackets would be read over and over.
+        match head(after, MAX_WIKI_BYTES + "]]".len()).split_once("]]") {
+            Some((inner, _)) if is_wiki_link(inner) => {
                 let last = inner.rsplit(['#', '/']).next().unwrap_or(inner);
                 let (target, label) = inner.split_once('|').unwrap_or((inner, last));
                 links.push((target.trim().to_owned(), label.trim().to_owned()));
                 plain.push_str(label.trim());
-                rest = tail;
+                rest = after.get(inner.len() + "]]".len()..).unwrap_or_default();
             }
             _ => {
                 plain.push_str("[[");
@@ -394,7 +437,7 @@ fn is_module_code(text: &str) -> bool {
 fn is_wiki_link(inner: &str) -> bool {
     inner.trim() == inner
         && !inner.is_empty()
-        && inner.len() <= 200
+        && inner.len() <= MAX_WIKI_BYTES
         && !inner.contains(['[', ']', '`'])
 }
 

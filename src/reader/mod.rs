@@ -19,6 +19,7 @@ mod frontmatter;
 mod headed;
 mod html;
 mod jsonl;
+mod keyed;
 mod lenient;
 mod link;
 mod list;
@@ -51,7 +52,7 @@ use crate::record::{Record, RecordId};
 use decode::Source;
 
 /// The version of the readers: a store that was filled by another one is read again.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A file to be read.
 #[derive(Debug, Clone, Copy)]

@@ -22,7 +22,8 @@ pub(super) fn read(source: &Source<'_>, sidecar: Option<Sidecar<'_>>, tiers: Tie
             let mut document = plain::read(source, sidecar, tiers);
             let line = u32::try_from(error.line()).unwrap_or(1);
             let message = format!("notebook is not JSON: {error}");
-            document.diagnostics.push(Diagnostic::warning(source.path, line, message));
+            let note = Diagnostic::warning(source.path, line, message);
+            document.diagnostics.push(note.help("it was read as plain text; save it anew"));
             return document;
         }
     };

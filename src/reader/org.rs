@@ -1,9 +1,11 @@
 //! Org: headings by their stars, outside blocks.
 
 use super::decode::Source;
+use super::format::format_of;
 use super::headed::{self, Headed, Heading};
 use super::node::squeeze;
 use super::{Document, Sidecar, Tiers};
+use crate::text::head;
 
 /// Words before a title that tell the state of a task.
 const STATES: [&str; 8] =
@@ -15,6 +17,11 @@ const FENCES: [&str; 4] = ["#+begin_src", "#+begin_example", "#+end_src", "#+end
 /// Reads an Org file. `#+TITLE:` is the title of the document, `:CUSTOM_ID:` the anchor of a section.
 pub(super) fn read(source: &Source<'_>, sidecar: Option<Sidecar<'_>>, tiers: Tiers) -> Document {
     headed::read(source, sidecar, tiers, headings(source), to_markdown)
+}
+
+/// The links of a file: targets and texts.
+pub(super) fn links(source: &Source<'_>) -> Vec<(String, String)> {
+    headed::links(source, to_markdown)
 }
 
 fn headings(source: &Source<'_>) -> Headed {
@@ -75,6 +82,7 @@ fn title_of(heading: &str) -> String {
 fn to_markdown(text: &str) -> String {
     let mut markdown = String::with_capacity(text.len());
     let mut is_drawer = false;
+    let mut is_code = false;
     for line in text.lines() {
         let trimmed = line.trim();
         let lower = trimmed.to_ascii_lowercase();
@@ -83,7 +91,10 @@ fn to_markdown(text: &str) -> String {
         } else if lower == ":end:" {
             is_drawer = false;
         } else if FENCES.iter().any(|fence| lower.starts_with(fence)) {
+            is_code = lower.starts_with("#+begin");
             markdown.push_str("```");
+        } else if is_code {
+            markdown.push_str(line);
         } else if !is_drawer && !lower.starts_with("#+") {
             markdown.push_str(&marked(line));
         }
@@ -92,19 +103,22 @@ fn to_markdown(text: &str) -> String {
     markdown
 }
 
-/// `=code=` and `~code~` in backticks, `[[target][text]]` as its text.
+/// `=code=` and `~code~` in backticks, `[[target][text]]` as Markdown writes it.
 fn marked(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line;
     while let Some((before, after)) = rest.split_once("[[") {
         text.push_str(before);
-        let Some((link, tail)) = after.split_once("]]") else {
+        let Some((link, _)) = head(after, headed::MAX_LINK_BYTES).split_once("]]") else {
             text.push_str("[[");
             rest = after;
             continue;
         };
-        text.push_str(link.rsplit_once("][").map_or(link, |(_, text)| text));
-        rest = tail;
+        match link.rsplit_once("][") {
+            Some((target, words)) => headed::push_link(&mut text, words, &target_of(target)),
+            None => text.push_str(link),
+        }
+        rest = after.get(link.len() + "]]".len()..).unwrap_or_default();
     }
     text.push_str(rest);
     for sign in ['=', '~'] {
@@ -121,4 +135,22 @@ fn marked(line: &str) -> String {
             .join(" ");
     }
     text
+}
+
+/// Where a link leads, as Markdown writes it: `file:a.org::*Heading` is `a.org#Heading`, and what is no file is a place in
+/// the same one.
+fn target_of(link: &str) -> String {
+    let (path, place) = link.split_once("::").unwrap_or((link, ""));
+    let file = path.strip_prefix("file:").or_else(|| {
+        let is_path =
+            path.starts_with(['.', '/']) || path.contains(':') || format_of(path).is_some();
+        is_path.then_some(path)
+    });
+    // Of the ways to name a place, a line or words to look for are no anchor.
+    let anchor = place.strip_prefix(['#', '*']).unwrap_or_default();
+    match file {
+        Some(file) if anchor.is_empty() => file.to_owned(),
+        Some(file) => format!("{file}#{anchor}"),
+        None => format!("#{}", path.trim_start_matches(['#', '*'])),
+    }
 }

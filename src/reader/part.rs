@@ -106,7 +106,7 @@ fn ranges(text: &str, hidden: &[Range<usize>]) -> Vec<Range<usize>> {
         let n_bytes = at + line.len() - start - n_hidden.sum::<usize>();
         if n_bytes > PART_BYTES && !is_inside {
             let cut = if good > start { good } else { fair };
-            if cut > start {
+            if text.get(start..cut).is_some_and(stands_alone) {
                 ranges.push(start..cut);
                 start = cut;
             }
@@ -129,4 +129,10 @@ fn ranges(text: &str, hidden: &[Range<usize>]) -> Vec<Range<usize>> {
         _ => ranges.push(start..text.len()),
     }
     ranges
+}
+
+/// Whether a piece is worth a part of its own: a heading alone, or nothing but blank lines, goes with what follows.
+fn stands_alone(piece: &str) -> bool {
+    let n_lines = piece.lines().filter(|line| !line.trim().is_empty()).take(2).count();
+    n_lines == 2 || n_lines == 1 && piece.len() >= TINY_BYTES
 }

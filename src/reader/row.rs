@@ -211,7 +211,7 @@ fn paragraphs(text: &str) -> Sketch {
 }
 
 /// The first words of a text, or the anchor of a row without any.
-fn short_title(text: &str, anchor: &str) -> String {
+pub(super) fn short_title(text: &str, anchor: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let words: Vec<&str> = line.split_whitespace().take(TITLE_WORDS).collect();
     let title = squeeze(head(&words.join(" "), 80));

@@ -1,14 +1,26 @@
 //! reStructuredText: titles by their underlines, levels by the order in which the lines occur.
 
+use std::collections::BTreeMap;
+
 use super::decode::Source;
 use super::headed::{self, Headed, Heading};
 use super::node::squeeze;
 use super::{Document, Sidecar, Tiers};
 
+/// Where the names lead that links of a file use, by the name in lower case (`.. _name: target`).
+type Targets = BTreeMap<String, String>;
+
 /// Reads a reStructuredText file. A target (`.. _name:`) above a title begins the section and gives
 /// it its anchor.
 pub(super) fn read(source: &Source<'_>, sidecar: Option<Sidecar<'_>>, tiers: Tiers) -> Document {
-    headed::read(source, sidecar, tiers, headings(source), to_markdown)
+    let targets = targets(source);
+    headed::read(source, sidecar, tiers, headings(source), |text| to_markdown(text, &targets))
+}
+
+/// The links of a file: targets and texts.
+pub(super) fn links(source: &Source<'_>) -> Vec<(String, String)> {
+    let targets = targets(source);
+    headed::links(source, |text| to_markdown(text, &targets))
 }
 
 fn headings(source: &Source<'_>) -> Headed {
@@ -90,7 +102,8 @@ fn fits(title: &str, under: &str) -> bool {
 }
 
 /// Directives and borders of tables become nothing, `::` begins code, roles keep their text.
-fn to_markdown(text: &str) -> String {
+fn to_markdown(text: &str, targets: &Targets) -> String {
+    let text = &with_links(text, targets);
     let mut markdown = String::with_capacity(text.len());
     // What indented lines are: code below a `::`, options or a note below a directive.
     let mut is_code = false;
@@ -148,4 +161,83 @@ fn without_roles(line: &str) -> String {
     }
     text.push_str(rest);
     text
+}
+
+fn targets(source: &Source<'_>) -> Targets {
+    let of_line = |line: &str| {
+        let (name, target) = line.trim().strip_prefix(".. _")?.split_once(": ")?;
+        Some((name_of(name.trim_matches('`')), target.trim().to_owned()))
+    };
+    source.lines().filter_map(|(_, line)| of_line(line)).collect()
+}
+
+/// A name as links are told apart by it.
+fn name_of(text: &str) -> String {
+    squeeze(text).to_lowercase()
+}
+
+/// The text with its links as Markdown writes them: `` `text <target>`_ ``, `` `name`_ `` and `name_` for a name with a
+/// target, `` :doc:`text <target>` `` and `` :ref:`text <label>` ``.
+fn with_links(text: &str, targets: &Targets) -> String {
+    let mut linked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['`', '_']) {
+        let (before, sign) = rest.split_at(at);
+        linked.push_str(before);
+        let (sign, after) = sign.split_at(1);
+        rest = after;
+        if sign == "_" {
+            let words = |c: char| c.is_alphanumeric() || "-.".contains(c);
+            let start = linked.trim_end_matches(words).len();
+            let word = linked.get(start..).unwrap_or_default();
+            match targets.get(&word.to_lowercase()) {
+                Some(target) if !rest.starts_with(|c: char| c.is_alphanumeric()) => {
+                    let word = linked.split_off(start);
+                    headed::push_link(&mut linked, &word, target);
+                }
+                _ => linked.push('_'),
+            }
+            continue;
+        }
+        // Two backticks: code.
+        let mark = if rest.starts_with('`') { "``" } else { "`" };
+        let inside = rest.get(mark.len() - 1..).unwrap_or_default();
+        let Some((inside, after)) =
+            inside.split_once(mark).filter(|it| mark == "``" || may_be_link(it.0))
+        else {
+            linked.push('`');
+            continue;
+        };
+        let role = [":doc:", ":ref:"].into_iter().find(|&role| linked.ends_with(role));
+        let named = inside.strip_suffix('>').and_then(|inside| inside.rsplit_once('<'));
+        let is_reference = role.is_none() && mark == "`" && after.starts_with('_');
+        let target = |target: &str| match (role, target.strip_suffix('_')) {
+            (Some(":ref:"), _) => format!("#{target}"),
+            (None, Some(name)) => targets.get(&name_of(name)).cloned().unwrap_or_default(),
+            _ => target.to_owned(),
+        };
+        match named {
+            Some((text, to)) if is_reference || mark == "`" && role.is_some() => {
+                linked.truncate(linked.len() - role.map_or(0, str::len));
+                headed::push_link(&mut linked, text, &target(to.trim()));
+            }
+            None if is_reference => {
+                let to = targets.get(&name_of(inside)).map_or("", String::as_str);
+                headed::push_link(&mut linked, inside, to);
+            }
+            _ => {
+                linked.extend([mark, inside, mark]);
+                rest = after;
+                continue;
+            }
+        }
+        rest = if is_reference { after.trim_start_matches('_') } else { after };
+    }
+    linked.push_str(rest);
+    linked
+}
+
+/// Whether what stands between two backticks is one piece of a paragraph.
+fn may_be_link(inside: &str) -> bool {
+    inside.len() <= headed::MAX_LINK_BYTES && !inside.contains("\n\n")
 }

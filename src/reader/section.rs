@@ -6,6 +6,7 @@ use super::decode::Source;
 use super::diagnostic::Diagnostic;
 use super::format::file_stem;
 use super::frontmatter::Front;
+use super::keyed::Run;
 use super::nest::Nest;
 use super::node::squeeze;
 use super::sidecar::Entries;
@@ -29,11 +30,45 @@ pub(super) struct Body {
     pub authored: Authored,
     /// Targets and texts of its links.
     pub links: Vec<(String, String)>,
+    /// The last table or list in it.
+    pub run: Option<Run>,
 }
 
-/// A heading with what stands below it, up to the next one.
-#[derive(Debug, Default)]
+/// How much a body has at some moment of the reading.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark {
+    sketch: [usize; 5],
+    n_hidden: usize,
+    n_links: usize,
+}
+
+impl Body {
+    /// How much it has now.
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            sketch: self.sketch.lengths(),
+            n_hidden: self.hidden.len(),
+            n_links: self.links.len(),
+        }
+    }
+
+    /// Whether all that came since is shown.
+    pub(super) fn hides_nothing_since(&self, mark: &Mark) -> bool {
+        self.hidden.len() == mark.n_hidden
+    }
+
+    /// Drops what came since, and returns the links among it.
+    pub(super) fn rewind(&mut self, mark: &Mark) -> Vec<(String, String)> {
+        self.sketch.truncate(mark.sketch);
+        self.links.split_off(mark.n_links.min(self.links.len()))
+    }
+}
+
+/// A heading with what stands below it, up to the next one; or an entry of a table or list.
+#[derive(Debug)]
 pub(super) struct Section {
+    /// What its record is.
+    pub kind: Kind,
     /// 1 for the outermost.
     pub level: u8,
     /// The text of the heading on one line.
@@ -46,6 +81,8 @@ pub(super) struct Section {
     pub body: Body,
     /// Headings and anchors of the short sections that were folded into it.
     pub folded: Vec<(String, String)>,
+    /// What is shown, if that is not the text as it stands.
+    pub shown: Option<String>,
 }
 
 /// A document in sections.
@@ -126,6 +163,7 @@ pub(super) fn records(
             breadcrumb: Vec::new(),
             range: 0..end_of_lead,
             language,
+            shown: None,
         };
         let nested = Nested { indices: nest.children(None), titles: &titles, anchors: &anchors };
         document.links.extend(links(&place.id, lead.links));
@@ -150,11 +188,12 @@ pub(super) fn records(
         let names: Vec<String> = std::iter::once(section.title.clone()).chain(folded).collect();
         let place = Place {
             id,
-            kind: Kind::Section,
+            kind: section.kind,
             title: section.title,
             breadcrumb: breadcrumb(title.as_deref(), idx, &parents, &titles),
             range: section.start..end,
             language,
+            shown: section.shown,
         };
         let nested =
             Nested { indices: nest.children(Some(idx)), titles: &titles, anchors: &anchors };
@@ -190,7 +229,7 @@ fn take_title(outline: &mut Outline) -> Option<(String, String)> {
 }
 
 /// A nested section below this size, in bytes, says too little to be found by itself.
-const SHORT_BYTES: usize = 1_000;
+pub(super) const SHORT_BYTES: usize = 1_000;
 /// A section takes in short ones up to this size, in bytes.
 const FULL_BYTES: usize = 4_000;
 
@@ -212,6 +251,7 @@ fn fold_short(source: &Source<'_>, sections: &mut Vec<Section>, entries: &Entrie
         match sections.last_mut() {
             Some(around)
                 if is_leaf
+                    && section.kind == Kind::Section
                     && short
                     && !written
                     && around.level < section.level
@@ -266,6 +306,7 @@ struct Place {
     breadcrumb: Vec<String>,
     range: Range<usize>,
     language: Language,
+    shown: Option<String>,
 }
 
 /// The sections directly below a record.
@@ -284,7 +325,7 @@ fn record(
     authored: &Authored,
     hidden: &[Range<usize>],
 ) -> Record {
-    let Place { id, kind, title, breadcrumb, range, language } = place;
+    let Place { id, kind, title, breadcrumb, range, language, shown } = place;
     let child_titles: Vec<&str> =
         nested.indices.iter().filter_map(|&i| nested.titles.get(i)).map(String::as_str).collect();
     let body =
@@ -310,7 +351,7 @@ fn record(
         summary: settled.summary,
         detail: source.slice(range.clone()).to_owned(),
         hidden: hidden.iter().map(|it| it.start - range.start..it.end - range.start).collect(),
-        body: None,
+        body: shown,
         children: nested
             .indices
             .iter()

@@ -52,7 +52,8 @@ impl Entries {
         let mut entries = BTreeMap::new();
         let Node::Map(anchors) = node else {
             if node != Node::Null {
-                diagnostics.push(Diagnostic::error(path, 1, "sidecar is not a map of anchors"));
+                let note = Diagnostic::error(path, 1, "sidecar is not a map of anchors");
+                diagnostics.push(note.help("write `anchor:` and its tiers below it, indented"));
             }
             return Self::default();
         };
@@ -60,7 +61,8 @@ impl Entries {
             let place = Place { path, line: line_of(text, &anchor) };
             if !matches!(value, Node::Map(_)) {
                 let message = format!("entry `{anchor}` has no triggers, description or summary");
-                diagnostics.push(Diagnostic::warning(path, place.line, message));
+                let note = Diagnostic::warning(path, place.line, message);
+                diagnostics.push(note.help("write them below it, indented"));
                 continue;
             }
             let authored = Authored::of(&value);
@@ -100,14 +102,13 @@ impl Entries {
         diagnostics: &mut Vec<Diagnostic>,
     ) {
         for (n, (key, (_, line))) in self.entries.iter().enumerate() {
-            let mut diagnostic =
-                Diagnostic::warning(&self.path, *line, format!("no record has the anchor `{key}`"));
-            if n < MAX_NEAREST
-                && let Some(anchor) = nearest(key, anchors.clone())
-            {
-                diagnostic = diagnostic.help(format!("the nearest anchor is `{anchor}`"));
-            }
-            diagnostics.push(diagnostic);
+            let message = format!("no record has the anchor `{key}`");
+            let near = if n < MAX_NEAREST { nearest(key, anchors.clone()) } else { None };
+            let help = near.map_or_else(
+                || "`psos show-records` lists the records of a file".to_owned(),
+                |anchor| format!("the nearest anchor is `{anchor}`"),
+            );
+            diagnostics.push(Diagnostic::warning(&self.path, *line, message).help(help));
         }
     }
 }

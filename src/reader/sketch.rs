@@ -33,6 +33,20 @@ impl Sketch {
         }
     }
 
+    /// How many texts of each sort there are.
+    pub(super) fn lengths(&self) -> [usize; 5] {
+        let Self { prose, asides, code, terms, commands, .. } = self;
+        [prose, asides, code, terms, commands].map(Vec::len)
+    }
+
+    /// Drops what was added since there were so many texts of each sort.
+    pub(super) fn truncate(&mut self, lengths: [usize; 5]) {
+        let Self { prose, asides, code, terms, commands, .. } = self;
+        for (texts, n) in [prose, asides, code, terms, commands].into_iter().zip(lengths) {
+            texts.truncate(n);
+        }
+    }
+
     /// Adds the pieces of a section that is folded into this one.
     pub(super) fn fold(&mut self, next: Self) {
         let own = [self.prose.len(), self.asides.len(), self.commands.len()];

@@ -37,6 +37,10 @@ mod licence;
 #[cfg(test)]
 #[cfg(unix)]
 mod live;
+/// How much memory does a file take that is longer than memory should be?
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod memory;
 /// Are trees read as people have them: names, links, depths, and what is no file?
 #[cfg(test)]
 mod paths;

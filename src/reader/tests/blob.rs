@@ -1,6 +1,6 @@
 //! Claims about data inside text: it is kept, and no word of it is looked for.
 
-use super::{check_invariants, read_text};
+use super::read_checked;
 use crate::record::Record;
 
 #[test]
@@ -14,8 +14,7 @@ fn encoded_bytes_are_kept_in_the_detail_and_left_out_of_the_index() {
         ("a.txt", format!("The picture:\n{base64}\n")),
         ("a.yaml", format!("- id: a\n  text: The picture\n  data: {base64}\n")),
     ] {
-        let document = read_text(path, &text);
-        check_invariants(text.as_bytes(), &document);
+        let document = read_checked(path, &text);
         let record = &document.records[0];
         assert!(record.detail.contains(&base64), "{path}");
         assert!(record.indexed().contains("picture"), "{path}");
@@ -25,8 +24,7 @@ fn encoded_bytes_are_kept_in_the_detail_and_left_out_of_the_index() {
         ("a.js", format!("// The picture.\n{minified}\nfunction g() {{}}\n")),
         ("a.md", format!("# The picture\n\n```js\n{minified}\n```\n")),
     ] {
-        let document = read_text(path, &text);
-        check_invariants(text.as_bytes(), &document);
+        let document = read_checked(path, &text);
         let shown: String = document.records.iter().map(Record::shown).collect();
         let indexed: String = document.records.iter().map(Record::indexed).collect();
         assert!(shown.contains("function(a){return a.b.c(d,e)};"), "{path}");

@@ -1,11 +1,10 @@
 //! Claims about source code: which items each language has, and what they are called.
 
-use super::{check_invariants, outline, read_text, triggers};
+use super::{check_invariants, outline, read_checked, read_text, triggers};
 use expect_test::{Expect, expect};
 
 fn check(path: &str, text: &str, want: Expect) {
-    let document = read_text(path, text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked(path, text);
     assert_eq!(document.diagnostics, []);
     let texts: Vec<String> =
         document.records.iter().map(|record| format!("{}\n", record.description.text)).collect();

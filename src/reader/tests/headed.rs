@@ -1,12 +1,11 @@
 //! Claims about markup other than Markdown.
 
-use super::{check_invariants, long, outline, read_text, triggers};
+use super::{long, outline, read_checked, triggers};
 use expect_test::{Expect, expect};
 
 fn check(path: &str, text: &str, want: Expect) {
     let text = long(text);
-    let document = read_text(path, &text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked(path, &text);
     assert_eq!(document.diagnostics, []);
     let mut got = outline(&document);
     for record in &document.records {
@@ -84,8 +83,7 @@ fn headings_of_org_have_stars() {
 #[test]
 fn a_page_of_html_is_shown_as_text() {
     let text = "<!DOCTYPE html>\n<html><head><title>Guide &amp; more</title>\n<meta name=description content=\"What it is for.\">\n<style>h1 {}</style></head>\n<body><nav><a href=x>Home</a></nav>\n<p>It is about <b>things</b> &lt;here&gt;.\n<h2 id=\"install\">Install <code>it</code></h2>\n<p>Run <code>make all</code>, see\n<a href=\"b.html#x\">the page</a>.</p>\n<pre>make all\n  x < y</pre>\n<ul><li>one<li>two</ul>\n<script>if (a<b) {}</script>\n<table><tr><th>A<th>B<tr><td>1<td>2</table>\n<h3>Deep</h3># no heading\n</body></html>\n";
-    let document = read_text("a.html", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("a.html", text);
     assert_eq!(document.diagnostics, []);
     let shown: Vec<String> = document
         .records

@@ -1,6 +1,6 @@
 //! Claims about links: where they lead, and which of their words name what they lead to.
 
-use super::{read_text, triggers};
+use super::{read_checked, read_text, triggers};
 use crate::reader::{Around, Call, Calls, Input, Places, links};
 
 fn links_of(path: &str, text: &str) -> Vec<(String, String)> {
@@ -53,6 +53,99 @@ fn only_words_that_may_name_something_are_kept() {
     assert_eq!(links, [("Note", "My note"), ("a.md", "Guide to it"), ("h.md", "HttpClient")]);
     assert_eq!(links_of("x.html", "<a href='a.html'>User handbook</a>")[0].0, "a.html");
     assert_eq!(links_of("x.rs", "// [User handbook](a.md)"), []);
+}
+
+#[test]
+fn links_are_found_in_every_markup() {
+    for (path, text, want) in [
+        // Inline, over two lines, by a name with a target, by a role.
+        ("a.rst", "See `User handbook <b.html#x>`_ now.\n", &[("b.html#x", "User handbook")][..]),
+        ("a.rst", "See `User\nhandbook <b.rst>`__.\n", &[("b.rst", "User handbook")]),
+        (
+            "a.rst",
+            "See `User handbook`_.\n\nT\n=\n\n.. _User handbook: b.rst\n",
+            &[("b.rst", "User handbook")],
+        ),
+        (
+            "a.rst",
+            "See `the book <manual_>`_, HttpClient_.\n\n.. _manual: m.rst\n.. _httpclient: h.rst\n",
+            &[("h.rst", "HttpClient")],
+        ),
+        ("a.rst", "See `big book <manual_>`_.\n\n.. _manual: m.rst\n", &[("m.rst", "big book")]),
+        ("a.rst", "See :doc:`User handbook </guide/b>`.\n", &[("/guide/b", "User handbook")]),
+        ("a.rst", "See :ref:`User handbook <label>`.\n", &[("#label", "User handbook")]),
+        // Code, text in backticks, a name without a target, a target of its own, a name of code, another site.
+        (
+            "a.rst",
+            "Use ``a <b>`_``, `c d <e f>`, `Old way`_, snake_case and :func:`x y`.\n\n.. _snake:\n",
+            &[],
+        ),
+        ("a.rst", "`User handbook <https://x.org>`_\n", &[]),
+        ("a.adoc", "See xref:b.adoc#x[User handbook].\n", &[("b.adoc#x", "User handbook")]),
+        (
+            "a.adoc",
+            "(link:b.html[User handbook,role=x]) <<c.adoc#,Style rules>>\n",
+            &[("b.html", "User handbook"), ("c.adoc#", "Style rules")],
+        ),
+        (
+            "a.adoc",
+            "See <<install,Set it up>> and xref:run[Run it now].\n",
+            &[("#install", "Set it up"), ("#run", "Run it now")],
+        ),
+        (
+            "a.adoc",
+            "----\nxref:b.adoc[User handbook]\n----\n\nhttps://x.org[User handbook], a[User handbook]\n",
+            &[],
+        ),
+        (
+            "a.org",
+            "See [[file:b.org::*Set up][User handbook]].\n",
+            &[("b.org#Set up", "User handbook")],
+        ),
+        (
+            "a.org",
+            "[[./b.org::#x][User handbook]] [[b.org::some words][Style rules]]\n",
+            &[("./b.org#x", "User handbook"), ("b.org", "Style rules")],
+        ),
+        (
+            "a.org",
+            "[[*Set up][First steps]] [[#run][Run it now]]\n",
+            &[("#Set up", "First steps"), ("#run", "Run it now")],
+        ),
+        (
+            "a.org",
+            "#+begin_src sh\n[[b.org][User handbook]]\n#+end_src\n[[https://x.org][User handbook]] [[b.org]]\n",
+            &[],
+        ),
+    ] {
+        let links = links_of(path, text);
+        let links: Vec<(&str, &str)> =
+            links.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        assert_eq!(links, want, "{text}");
+    }
+}
+
+#[test]
+fn a_link_in_any_markup_names_the_record_that_it_leads_to() {
+    let texts = [
+        ("a.md", "[One way to say it](z.rst#install-it)"),
+        ("b.rst", "`Two ways to say it <z.html#install-it>`_"),
+        ("c.adoc", "xref:z.rst#install-it[Three ways to say it]"),
+        ("d.org", "[[file:z.rst::*Install it][Four ways to say it]]"),
+        ("e.html", "<a href='z.html#install-it'>Five ways to say it</a>"),
+    ];
+    let places = Places::new(texts.iter().map(|(path, _)| *path).chain(["z.rst"]));
+    let mut calls = Calls::default();
+    for (path, text) in texts {
+        calls.add(&places, path, &links_of(path, text));
+    }
+    let mut document = read_text("z.rst", "Guide\n=====\n\nText.\n\nInstall it\n----------\n\nx\n");
+    document.place_in(&calls.finish(&places)["z.rst"]);
+    assert_eq!(triggers(&document.records[0]), "d:Guide");
+    let triggers = triggers(&document.records[1]);
+    for word in ["One way", "Two ways", "Three ways", "Four ways", "Five ways"] {
+        assert!(triggers.contains(&format!("d:{word} to say it")), "{triggers}");
+    }
 }
 
 #[test]
@@ -138,4 +231,15 @@ fn a_file_belongs_to_the_nearest_skill_above_it() {
     document.place_in(&around["skills/pdf/references/forms.md"]);
     assert_eq!(document.records[0].breadcrumb, ["pdf"]);
     assert_eq!(document.records[1].breadcrumb, ["pdf", "Forms"]);
+}
+
+#[test]
+fn a_text_of_nothing_but_brackets_is_read_once() {
+    // Postmortem: the end of a link was looked for up to the end of the text, from each bracket anew. This took minutes.
+    for sign in ["[", "[[", "[[a ", "<<", "link:a[", "xref:a[b", "`a <", "a_", "]"] {
+        for path in ["a.md", "a.rst", "a.adoc", "a.org", "a.html"] {
+            let text = sign.repeat(100_000 / sign.len());
+            assert_eq!(read_checked(path, &text).links, [], "{path}: {sign}");
+        }
+    }
 }

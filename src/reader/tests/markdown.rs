@@ -1,14 +1,13 @@
 //! Claims about Markdown: sections, ids, titles, comment blocks, sidecars.
 
-use super::{check_invariants, long, outline, read_text, read_with_sidecar, remarks, triggers};
+use super::{long, outline, read_checked, read_text, read_with_sidecar, remarks, triggers};
 use crate::reader::{Fields, Input, Options, Tiers, read};
 use crate::record::Origin;
 use expect_test::{Expect, expect};
 
 fn check(text: &str, want: Expect) {
     let text = long(text);
-    let document = read_text("a.md", &text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("a.md", &text);
     want.assert_eq(&outline(&document));
 }
 
@@ -160,8 +159,7 @@ fn a_byte_order_mark_and_crlf_hide_nothing() {
 #[test]
 fn frontmatter_gives_the_file_its_tiers_and_is_not_shown() {
     let text = "---\ntitle: Guide\naliases: [handbook]\ndescription: What it is for.\n---\n\nIntro text.\n\n## A\n\nx\n";
-    let document = read_text("a.md", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("a.md", text);
     let record = &document.records[0];
     assert_eq!(record.shown(), "Intro text.");
     assert_eq!(record.description.text, "What it is for.");
@@ -182,8 +180,7 @@ fn a_rule_at_the_top_is_not_frontmatter() {
 #[test]
 fn a_comment_block_gives_its_section_tiers_and_is_not_shown() {
     let text = "# T\n\n## A\n\n<!-- psos\ntriggers: [do a, a it]\nsummary: In short.\n-->\n\nText.\n\n## B\n\n<!-- psos\ntrigers: [x]\n-->\n";
-    let document = read_text("a.md", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("a.md", text);
     let record = &document.records[1];
     assert_eq!(record.shown(), "## A\n\nText.");
     assert_eq!(triggers(record), "a:do a | a:a it | d:A");
@@ -217,7 +214,7 @@ fn a_sidecar_key_without_a_record_is_named_with_the_nearest_anchor() {
     let text = "# T\n\n## Undo a commit\n\nx\n";
     let document = read_with_sidecar("a.md", text, "ok: 1\nundo-the-commit:\n  summary: x\n");
     expect![[r#"
-        a.psos.yaml:1:1 entry `ok` has no triggers, description or summary ()
+        a.psos.yaml:1:1 entry `ok` has no triggers, description or summary (write them below it, indented)
         a.psos.yaml:2:1 no record has the anchor `undo-the-commit` (the nearest anchor is `undo-a-commit`)
     "#]].assert_eq(&remarks(&document));
 }
@@ -269,8 +266,7 @@ fn frontmatter_may_be_toml_or_json() {
         "{\n  \"title\": \"Guide\",\n  \"description\": \"What it is for.\"\n}\nBody.\n",
         "+++\ntitle = Guide\ndescription = What it is for.\n+++\nBody.\n",
     ] {
-        let document = read_text("a.md", text);
-        check_invariants(text.as_bytes(), &document);
+        let document = read_checked("a.md", text);
         let record = &document.records[0];
         assert_eq!(record.title, "Guide");
         assert_eq!(record.description.text, "What it is for.");
@@ -283,8 +279,7 @@ fn frontmatter_may_be_toml_or_json() {
 #[test]
 fn imports_of_mdx_are_no_prose() {
     let text = "import Tabs from '@theme/Tabs';\nimport { A } from './a';\n\nexport const x = 1;\n\n# Title\n\nWhat the page is about.\n\n<Tabs a={1}>\n\n## In a tab\n\n</Tabs>\n";
-    let document = read_text("a.mdx", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("a.mdx", text);
     assert_eq!(document.records[0].title, "Title");
     assert_eq!(document.records[0].description.text, "What the page is about.");
     assert!(document.records[0].summary.text.starts_with("What the page is about."));
@@ -315,8 +310,7 @@ fn headings_are_told_from_what_looks_like_them() {
 #[test]
 fn footnotes_and_tables_are_read_for_what_they_say() {
     let text = "## A\n\nIt holds for all of them[^1].\n\n[^1]: But not on Sundays.\n\n## B\n\n| Flag | Meaning |\n| --- | --- |\n| `-v` | says more |\n";
-    let document = read_text("a.md", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("a.md", text);
     assert_eq!(document.records[0].description.text, "It holds for all of them.");
     assert_eq!(document.records[1].description.text, "B: Flag | Meaning; `-v` | says more");
 }
@@ -325,8 +319,7 @@ fn footnotes_and_tables_are_read_for_what_they_say() {
 fn a_comment_block_ends_with_the_html_that_it_stands_in() {
     // Postmortem: a heading behind the blank line that ended the HTML was hidden with the comment.
     let text = "<h1><!-- psos\n\n# A\n\n-->\n\nText.\n";
-    let document = read_text("a.md", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("a.md", text);
     assert!(document.records[0].shown().contains("Text."));
     assert_eq!(document.diagnostics[0].message, "comment block is not closed");
 }

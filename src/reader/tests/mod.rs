@@ -17,6 +17,7 @@ mod blob;
 mod code;
 mod encoding;
 mod headed;
+mod keyed;
 mod link;
 mod markdown;
 mod part;
@@ -32,6 +33,14 @@ pub(super) fn options() -> Options {
 
 pub(super) fn read_text(path: &str, text: &str) -> Document {
     read(&Input { path, bytes: text.as_bytes(), sidecar: None }, &options())
+}
+
+/// The same, and fails unless the promises of readers hold.
+#[track_caller]
+pub(super) fn read_checked(path: &str, text: &str) -> Document {
+    let document = read_text(path, text);
+    check_invariants(text.as_bytes(), &document);
+    document
 }
 
 pub(super) fn read_with_sidecar(path: &str, text: &str, sidecar: &str) -> Document {

@@ -25,8 +25,12 @@ const PATHS: [&str; 18] = [
     "a.html",
 ];
 
+/// Makes a section too long to be left whole.
+const LONG: &str = "\
+    words of a paragraph words of a paragraph words of a paragraph words of a paragraph words of a paragraph\n";
+
 /// Pieces that documents of all formats are made from.
-const PIECES: [&str; 66] = [
+const PIECES: [&str; 74] = [
     "---\n",
     "---",
     "name: x\n",
@@ -93,6 +97,14 @@ const PIECES: [&str; 66] = [
     "{\"cells\": [{\"source\": \"# A\\n## B\"}]}",
     "\"]}",
     "export const h = () => 1;\n",
+    "- **R-10**: x\n- **R-11**: y\n- **R-12**: z\n",
+    "| a | b |\n|---|---|\n| R-10 | x |\n| R-11 | y |\n| R-12 | z |\n",
+    LONG,
+    "`t <x.rst>`_ ",
+    ".. _t: x.rst\n",
+    "xref:x.adoc[t] ",
+    "<<x,t>>",
+    "[[file:x.org::*H][t]]",
 ];
 
 fn document() -> impl Strategy<Value = Vec<u8>> {

@@ -1,6 +1,6 @@
 //! Claims about rows of data.
 
-use super::{check_invariants, read_text, remarks, triggers};
+use super::{read_checked, read_text, remarks, triggers};
 use crate::reader::Document;
 use expect_test::expect;
 
@@ -23,8 +23,7 @@ fn rows(document: &Document) -> String {
 #[test]
 fn a_line_is_a_row_and_its_title_and_text_are_shown() {
     let text = "{\"_id\": \"a\", \"title\": \"Head\", \"text\": \"Some text here.\"}\n\n{\"id\": 7, \"body\": \"Only a body of text.\", \"metadata\": {\"scope\": \"u1\"}}\n{\"q\": \"why?\", \"a\": [\"x\", \"y\"]}\n";
-    let document = read_text("r.jsonl", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("r.jsonl", text);
     assert_eq!(remarks(&document), "");
     expect![[r#"
         r.jsonl#a [Head] "Head\n\nSome text here." scope "" line 1: Some text here.
@@ -36,8 +35,7 @@ fn a_line_is_a_row_and_its_title_and_text_are_shown() {
 #[test]
 fn a_bad_line_costs_that_line() {
     let text = "\u{feff}{\"_id\":\"a\",\"text\":\"one\"}\r\n{\"_id\":\r\n[1]\r\n{\"_id\":\"a\",\"text\":\"two \\u0000x\"}\r\n\0\0\n{\"_id\":\"c\0\"}\n{\"_id\":\"d\",\"text\":\"last\"}";
-    let document = read_text("r.jsonl", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("r.jsonl", text);
     expect![[r#"
         r.jsonl#a [one] "one" scope "" line 1: one
         r.jsonl#a-1 [two x] "two x" scope "" line 4: two x
@@ -88,8 +86,7 @@ fn the_text_of_a_row_may_be_markdown() {
 #[test]
 fn a_row_of_csv_is_a_record_with_named_fields() {
     let text = "\u{feff}id;title;text;note\r\n1;Head;\"Text; of\r\ntwo lines\";n\r\n\r\n2;;Only text here.;\r\n3;short\r\n";
-    let document = read_text("r.csv", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("r.csv", text);
     expect![[r#"
         r.csv#1 [Head] "Head\n\nText; of\r\ntwo lines" scope "" line 2: Text; of two lines
         r.csv#2 [Only text here.] "Only text here." scope "" line 5: Only text here.
@@ -101,8 +98,7 @@ fn a_row_of_csv_is_a_record_with_named_fields() {
     "#]]
     .assert_eq(&remarks(&document));
     let text = "1\t2.5\ta b c d\n2\t3\tx\n";
-    let document = read_text("r.tsv", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("r.tsv", text);
     expect![[r#"
         r.tsv#L1 [column 1: 1] "column 1: 1\ncolumn 2: 2.5\ncolumn 3: a b c d" scope "" line 1: column 1: 1 column 2: 2.5 column 3: a b c d
         r.tsv#L2 [column 1: 2] "column 1: 2\ncolumn 2: 3\ncolumn 3: x" scope "" line 2: column 1: 2 column 2: 3 column 3: x
@@ -112,15 +108,14 @@ fn a_row_of_csv_is_a_record_with_named_fields() {
 #[test]
 fn an_entry_of_a_json_list_is_a_record() {
     let text = "[\n  {\"id\": \"a\", \"text\": \"One, [two] \\\"three\\\".\"},\n  7,\n  {\"name\": \"B\", \"kind\": {\"x\": 1}}\n]\n";
-    let document = read_text("r.json", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("r.json", text);
     expect![[r#"
         r.json#a [One, [two] "three".] "One, [two] \"three\"." scope "" line 2: One, [two] "three".
         r.json#L4 [B] "B\n\nkind: x: 1" scope "" line 4: kind: x: 1
     "#]]
     .assert_eq(&rows(&document));
     expect![[r#"
-        r.json:3:1 entry is not a JSON object ()
+        r.json:3:1 entry is not a JSON object (write each entry as one: {"id": ..., "text": ...})
     "#]]
     .assert_eq(&remarks(&document));
     let text = "{\"name\": \"x\", \"list\": [1]}\n";
@@ -130,16 +125,14 @@ fn an_entry_of_a_json_list_is_a_record() {
 #[test]
 fn an_entry_of_a_yaml_list_or_stream_is_a_record() {
     let text = "# Tools\n- id: a\n  text: Does a thing.\n- name: B\n  args:\n    - x\n";
-    let document = read_text("r.yaml", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("r.yaml", text);
     expect![[r#"
         r.yaml#a [Does a thing.] "Does a thing." scope "" line 2: Does a thing.
         r.yaml#L4 [B] "- name: B\n  args:\n    - x" scope "" line 4: - name: B args: - x
     "#]]
     .assert_eq(&rows(&document));
     let text = "---\nkind: Service\nmetadata:\n  name: web\n---\nkind: Pod\n";
-    let document = read_text("r.yml", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("r.yml", text);
     expect![[r#"
         r.yml#L2 [kind: Service] "kind: Service\nmetadata:\n  name: web" scope "" line 2: kind: Service metadata: name: web
         r.yml#L6 [kind: Pod] "kind: Pod" scope "" line 6: kind: Pod
@@ -165,8 +158,7 @@ fn a_notebook_has_the_sections_of_its_markdown_cells() {
  "metadata": {"kernelspec": {"language": "python"}}
 }
 "###;
-    let document = read_text("a.ipynb", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("a.ipynb", text);
     expect![[r#"
         file    # [Fit] () 1-2 children 2
         section #load [Load] (Fit) 3-7 children 0

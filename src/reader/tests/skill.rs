@@ -1,11 +1,10 @@
 //! Claims about skill files as they occur: each is broken in one way, and none is lost.
 
-use super::{check_invariants, outline, read_text, remarks};
+use super::{outline, read_checked, read_text, remarks};
 use expect_test::{Expect, expect};
 
 fn check(text: &str, want: Expect) {
-    let document = read_text("s/SKILL.md", text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("s/SKILL.md", text);
     let record = &document.records[0];
     let shown = record.shown();
     want.assert_eq(&format!(
@@ -45,7 +44,7 @@ fn a_description_may_be_too_long() {
     let text = format!("---\nname: x\ndescription: {}\n---\nBody.\n", "word ".repeat(300));
     let document = read_text("SKILL.md", &text);
     expect![[r#"
-        SKILL.md:2:1 skill description has 1499 characters, more than 1024 ()
+        SKILL.md:2:1 skill description has 1499 characters, more than 1024 (shorten it: other tools refuse the skill)
     "#]]
     .assert_eq(&remarks(&document));
 }
@@ -115,10 +114,10 @@ fn values_of_other_types_are_texts() {
     check(
         "---\nname: 1.10\ndescription: [Does x, does y]\n---\nBody.\n",
         expect![[r#"
-        skill   # [1.10] () 1-5 children 0
-        s/SKILL.md:2:1 `description` is not a text ()
-        Does x, does y
-        Body."#]],
+            skill   # [1.10] () 1-5 children 0
+            s/SKILL.md:2:1 `description` is not a text (write it as one text, in quotes if it has signs)
+            Does x, does y
+            Body."#]],
     );
     check(
         "---\nname: !!str yes\ndescription: &d Does y.\nsummary: *d\n---\nBody.\n",

@@ -1,6 +1,6 @@
 //! Claims about files that are read piece by piece.
 
-use super::{check_invariants, options, read_text, remarks};
+use super::{check_invariants, options, read_checked, read_text, remarks};
 use crate::reader::stream::{self, Bounds, LONG_TEXT};
 use crate::reader::{Document, Sidecar, Stream, Survey, is_streamed};
 use expect_test::expect;
@@ -140,8 +140,7 @@ fn a_line_of_ten_megabytes_is_a_row() {
     let long = " ".repeat(10 << 20);
     let text =
         format!("{{\"id\": \"a\",{long}\"text\": \"x\"}}\n{{\"id\": \"b\", \"text\": \"x\"}}\n");
-    let document = read_text("r.jsonl", &text);
-    check_invariants(text.as_bytes(), &document);
+    let document = read_checked("r.jsonl", &text);
     let ids: Vec<&str> = document.records.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, ["r.jsonl#a", "r.jsonl#b"]);
     assert_eq!(remarks(&document), "");
@@ -149,8 +148,7 @@ fn a_line_of_ten_megabytes_is_a_row() {
         // Parsers take their time without optimisation.
         let n_bytes = if path == "a.log" { long.len() } else { 200_000 };
         let text = format!("a{}b", &long[..n_bytes]);
-        let document = read_text(path, &text);
-        check_invariants(text.as_bytes(), &document);
+        let document = read_checked(path, &text);
         assert!(!document.records.is_empty(), "{path}");
     }
 }
