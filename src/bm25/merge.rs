@@ -1,7 +1,10 @@
 //! Which segments to merge: a pure function of their sizes.
 
-/// More segments than this are never left.
+/// More segments than this are never left, beside those that are full.
 const MAX_SEGMENTS: usize = 8;
+/// From how many live documents on a segment is full and only rewritten when it is worn. A merge maps all that it
+/// merges into memory, so without a bound a large index would need memory in proportion to its size.
+const FULL_DOCS: u64 = 100_000;
 /// A segment of which a larger part than this is deleted is written anew, in percent.
 const MAX_DELETED_PERCENT: u64 = 30;
 
@@ -27,23 +30,27 @@ impl Size {
 /// Returns the positions of the segments to merge into one, nothing when all is well.
 ///
 /// A worn segment is rewritten for a cost in proportion to what was deleted of it. When there are
-/// too many segments, the smallest are merged, and with them every one that is not larger than all
-/// of those together: so each document is rewritten about as often as its segment doubles.
+/// too many segments that are not full, the smallest are merged, and with them every one that is not larger
+/// than all of those together: so each document is rewritten about as often as its segment doubles.
 pub(super) fn plan(sizes: &[Size]) -> Option<Vec<usize>> {
     if let Some(worn) = sizes.iter().position(|size| size.is_worn()) {
         return Some(vec![worn]);
     }
-    if sizes.len() <= MAX_SEGMENTS {
+    let mut order: Vec<(u64, usize)> = (0..)
+        .zip(sizes)
+        .map(|(at, size)| (size.live(), at))
+        .filter(|&(live, _)| live < FULL_DOCS)
+        .collect();
+    if order.len() <= MAX_SEGMENTS {
         return None;
     }
-    let mut order: Vec<(u64, usize)> =
-        sizes.iter().enumerate().map(|(at, size)| (size.live(), at)).collect();
     order.sort_unstable();
     let mut sum = 0;
     let mut n = 0;
-    let must = sizes.len() - MAX_SEGMENTS + 1;
+    let must = order.len() - MAX_SEGMENTS + 1;
     for &(live, _) in &order {
-        if n >= must.max(2) && live > sum {
+        let is_enough = n >= must && live > sum || sum + live > 2 * FULL_DOCS;
+        if n >= 2 && is_enough {
             break;
         }
         sum += live;

@@ -78,6 +78,43 @@ pub(crate) const QUESTIONS: [&str; 15] = [
     "fatal: 'main' is already used by worktree",
 ];
 
+/// Words in the frequencies of the field guide, drawn one after the other.
+pub(crate) struct Words {
+    words: Vec<String>,
+    state: u64,
+}
+
+impl Words {
+    pub(crate) fn of_the_guide() -> Self {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/fieldguide");
+        let files = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter();
+        let pages = files.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok());
+        let is_word = |word: &&str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_alphabetic());
+        let words = pages.flat_map(|page| {
+            page.split_whitespace().filter(is_word).map(str::to_owned).collect::<Vec<_>>()
+        });
+        Self { words: words.collect(), state: 7 }
+    }
+
+    /// A number below `n`, the next of a fixed series.
+    pub(crate) fn number(&mut self, n: usize) -> usize {
+        self.state = self
+            .state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.state >> 33).unwrap() % n
+    }
+
+    pub(crate) fn text(&mut self, n: usize) -> String {
+        let mut words = Vec::with_capacity(n);
+        for _ in 0..n {
+            let at = self.number(self.words.len());
+            words.push(self.words[at].clone());
+        }
+        words.join(" ")
+    }
+}
+
 impl Env {
     /// A folder with some files of the field guide, written in this order: the numbers are places in
     /// [`GUIDE`].

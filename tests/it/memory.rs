@@ -5,65 +5,28 @@ use std::io::{BufWriter, Write as _};
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::harness::Env;
+use crate::harness::{Env, Words};
 
 /// Bytes of a file.
 const FILE_BYTES: usize = 600_000_000;
 /// Bytes that may be resident at the highest.
 const MOST_RESIDENT: u64 = 300_000_000;
 
-/// Words in the frequencies of the field guide, drawn one after the other.
-struct Words {
-    words: Vec<String>,
-    state: u64,
-}
-
-impl Words {
-    fn of_the_guide() -> Self {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/fieldguide");
-        let files = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter();
-        let pages = files.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok());
-        let is_word = |word: &&str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_alphabetic());
-        let words = pages.flat_map(|page| {
-            page.split_whitespace().filter(is_word).map(str::to_owned).collect::<Vec<_>>()
-        });
-        Self { words: words.collect(), state: 7 }
-    }
-
-    /// A number below `n`, the next of a fixed series.
-    fn number(&mut self, n: usize) -> usize {
-        self.state = self
-            .state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.state >> 33).unwrap() % n
-    }
-
-    fn text(&mut self, n: usize) -> String {
-        let mut words = Vec::with_capacity(n);
-        for _ in 0..n {
-            let at = self.number(self.words.len());
-            words.push(self.words[at].clone());
+/// The line of a file with this ending.
+fn line(words: &mut Words, ending: &str, n: usize) -> String {
+    let title = words.text(4);
+    let n_words = 20 + words.number(100);
+    match ending {
+        "jsonl" => {
+            let text = words.text(n_words);
+            format!("{{\"_id\": \"d{n}\", \"title\": \"{title}\", \"text\": \"{text}\"}}\n")
         }
-        words.join(" ")
-    }
-
-    /// The line of a file with this ending.
-    fn line(&mut self, ending: &str, n: usize) -> String {
-        let title = self.text(4);
-        let n_words = 20 + self.number(100);
-        match ending {
-            "jsonl" => {
-                let text = self.text(n_words);
-                format!("{{\"_id\": \"d{n}\", \"title\": \"{title}\", \"text\": \"{text}\"}}\n")
-            }
-            "csv" => format!("r{n},\"{title}\",\"{}\"\n", self.text(n_words)),
-            _ => {
-                let level = if n.is_multiple_of(5) { "ERROR" } else { "INFO" };
-                let (hour, minute, second) = (n % 24, n % 60, n * 7 % 60);
-                let text = self.text(18);
-                format!("2026-01-01 {hour:02}:{minute:02}:{second:02} {level} {title}: {text}\n")
-            }
+        "csv" => format!("r{n},\"{title}\",\"{}\"\n", words.text(n_words)),
+        _ => {
+            let level = if n.is_multiple_of(5) { "ERROR" } else { "INFO" };
+            let (hour, minute, second) = (n % 24, n % 60, n * 7 % 60);
+            let text = words.text(18);
+            format!("2026-01-01 {hour:02}:{minute:02}:{second:02} {level} {title}: {text}\n")
         }
     }
 }
@@ -81,7 +44,7 @@ fn six_hundred_megabytes_in_one_file_take_three_hundred_of_memory() {
             file.write_all(b"id,title,text\n").unwrap();
         }
         for n in 1.. {
-            let line = words.line(ending, n);
+            let line = line(&mut words, ending, n);
             file.write_all(line.as_bytes()).unwrap();
             n_bytes += line.len();
             if n_bytes >= FILE_BYTES {

@@ -1,77 +1,35 @@
 //! A store of 100,000 records: how large it is, and what an index run and an answer cost in it.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use psos::clock::{Clock as _, SystemClock};
 
-use crate::harness::{Env, QUESTIONS};
+use crate::harness::{Env, QUESTIONS, Words};
 use crate::schema::Json;
 
 const N_FILES: usize = 10_000;
 const N_SECTIONS: usize = 10;
-/// Words of a section, on average: with them a file has 5 kB.
-const N_WORDS: u64 = 72;
+/// Sentences of a section, each of twelve words: with them a file has some 5 kB.
+const N_SENTENCES: usize = 6;
 /// The most that a store may have, in bytes for each byte of the tree.
 const MAX_RATIO: f64 = 2.5;
 
-/// Numbers without pattern that are the same in every run (Marsaglia's xorshift).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-}
-
-/// All words of the field guide, as often as they stand there.
-fn words() -> Vec<String> {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/fieldguide")];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    let texts = files.iter().map(|file| fs::read_to_string(file).unwrap());
-    texts.flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
-}
-
-fn section(words: &[String], numbers: &mut Numbers, text: &mut String) {
-    let mut word = || {
-        let at = numbers.below(words.len() as u64);
-        words[usize::try_from(at).unwrap()].trim_matches(['#', '-', '`', '>', '|'])
-    };
-    let title: Vec<&str> = (0..4).map(|_| word()).collect();
-    writeln!(text, "## {}\n", title.join(" ")).unwrap();
-    for n in 1..=N_WORDS {
-        let end = if n % 12 == 0 { ".\n" } else { " " };
-        write!(text, "{}{end}", word()).unwrap();
+fn section(words: &mut Words) -> String {
+    let mut text = format!("## {}\n\n", words.text(4));
+    for _ in 0..N_SENTENCES {
+        writeln!(text, "{}.", words.text(12)).unwrap();
     }
     text.push('\n');
+    text
 }
 
 /// Writes the tree and returns how many bytes it has.
 fn grow(env: &Env, n_files: usize) -> u64 {
-    let words = words();
-    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let mut words = Words::of_the_guide();
     let mut n_bytes = 0;
     for n in 0..n_files {
-        let mut text = String::new();
-        for _ in 0..N_SECTIONS {
-            section(&words, &mut numbers, &mut text);
-        }
+        let text: String = (0..N_SECTIONS).map(|_| section(&mut words)).collect();
         n_bytes += text.len() as u64;
         env.write(&format!("tree/{:02}/{n}.md", n % 100), text);
     }
@@ -100,11 +58,9 @@ fn to_start(env: &Env) -> Duration {
 
 /// How long an index run takes after an edit of one file.
 fn after_an_edit(env: &Env) -> Duration {
-    let words = words();
-    median((0..9).map(|n| {
-        let mut text = String::new();
-        section(&words, &mut Numbers(n + 1), &mut text);
-        env.write("tree/00/0.md", text);
+    let mut words = Words::of_the_guide();
+    median((0..9).map(|_| {
+        env.write("tree/00/0.md", section(&mut words));
         timed(env, &["index", "tree"]).0
     }))
 }
