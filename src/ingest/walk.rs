@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use ignore::{DirEntry, WalkBuilder};
@@ -66,6 +67,7 @@ pub(crate) struct Listing {
 /// leads out of the tree.
 pub(crate) fn walk(root: &Path, options: WalkOptions) -> Listing {
     let mut listing = Listing::default();
+    let led_out = Arc::default();
     let inside = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let mut builder = WalkBuilder::new(root);
     builder
@@ -76,7 +78,10 @@ pub(crate) fn walk(root: &Path, options: WalkOptions) -> Listing {
         .parents(false)
         .require_git(false)
         .follow_links(options.follow)
-        .filter_entry(move |entry| may_enter(entry, &inside));
+        .filter_entry({
+            let led_out = Arc::clone(&led_out);
+            move |entry| may_enter(entry, &inside, &led_out)
+        });
     if !options.no_ignore {
         builder.add_custom_ignore_filename(".psosignore");
     }
@@ -86,18 +91,28 @@ pub(crate) fn walk(root: &Path, options: WalkOptions) -> Listing {
             Err(error) => refuse(root, &error, &mut listing),
         }
     }
+    for link in led_out.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        let relative = link.strip_prefix(root).unwrap_or(&link);
+        let reason = "a symbolic link that leads out of the tree";
+        listing.skipped.push(Skipped::new(lossy(relative), reason, "index its target by itself"));
+        listing.seen.insert(link);
+    }
     listing.entries.sort_by(|a, b| a.path.cmp(&b.path));
     listing.skipped.sort_by(|a, b| a.path.cmp(&b.path));
     listing
 }
 
-fn may_enter(entry: &DirEntry, inside: &Path) -> bool {
+fn may_enter(entry: &DirEntry, inside: &Path, led_out: &Mutex<Vec<PathBuf>>) -> bool {
     if entry.depth() > 0 && entry.file_name() == ".psos" {
         return false;
     }
     // With links followed, the target decides; a broken link has none and is reported later.
-    !entry.path_is_symlink()
-        || entry.path().canonicalize().map_or(true, |target| target.starts_with(inside))
+    let stays = !entry.path_is_symlink()
+        || entry.path().canonicalize().map_or(true, |target| target.starts_with(inside));
+    if !stays {
+        led_out.lock().unwrap_or_else(PoisonError::into_inner).push(entry.path().to_owned());
+    }
+    stays
 }
 
 fn take(root: &Path, entry: &DirEntry, listing: &mut Listing) {

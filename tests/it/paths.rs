@@ -106,10 +106,17 @@ fn links_are_followed_when_told_and_never_out_of_the_tree_or_in_circles() {
     symlink(env.path("outside/secret.md"), env.path("tree/secret.md")).unwrap();
     symlink("git/undo.md", env.path("tree/inside.md")).unwrap();
     symlink("nowhere.md", env.path("tree/broken.md")).unwrap();
+    let leads_out = |report: &Json| {
+        let found = skipped(report).into_iter();
+        let found = found.filter(|(_, why)| why == "a symbolic link that leads out of the tree");
+        found.map(|(path, _)| path).collect::<Vec<_>>()
+    };
     let report = index(&env, &[]);
     assert_eq!(files(&report), "Number(3.0)");
+    assert_eq!(leads_out(&report), ["out", "secret.md"]);
     let report = index(&env, &["--follow"]);
     assert_eq!(files(&report), "Number(4.0)", "{:?}", skipped(&report));
+    assert_eq!(leads_out(&report), ["out", "secret.md"]);
     assert_ne!(first(&env, "hippopotamus"), "secret.md");
     verified(&env);
 }

@@ -91,13 +91,19 @@ pub(super) fn read(
     sidecar: Option<Sidecar<'_>>,
     tiers: Tiers,
 ) -> Document {
-    let items = if source.text.len() > MAX_BYTES { None } else { items(source, syntax) };
+    let has_items = source.text.len() <= MAX_BYTES && !is_minified(&source.text);
+    let items = if has_items { items(source, syntax) } else { None };
     let Some(items) = items.filter(|items| !items.is_empty()) else {
         return plain::read(source, sidecar, tiers);
     };
     let mut diagnostics = Vec::new();
     let entries = Entries::read(sidecar, tiers, &mut diagnostics);
     item::records(source, syntax.separator(), &items, entries, diagnostics)
+}
+
+/// Whether most of a source file is written for machines: its items are thousands, and nobody asks for one.
+fn is_minified(text: &str) -> bool {
+    crate::record::indexed(text.to_owned()).len() * 2 < text.len()
 }
 
 #[cfg(feature = "code")]

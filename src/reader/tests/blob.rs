@@ -1,7 +1,7 @@
 //! Claims about data inside text: it is kept, and no word of it is looked for.
 
 use super::read_checked;
-use crate::record::Record;
+use crate::record::{Kind, Record};
 
 #[test]
 fn encoded_bytes_are_kept_in_the_detail_and_left_out_of_the_index() {
@@ -30,4 +30,16 @@ fn encoded_bytes_are_kept_in_the_detail_and_left_out_of_the_index() {
         assert!(shown.contains("function(a){return a.b.c(d,e)};"), "{path}");
         assert!(indexed.contains("picture") && !indexed.contains("a.b.c"), "{path}: {indexed}");
     }
+}
+
+// Postmortem: a bundle without `.min.` in its name had a record for each of its three thousand functions.
+#[test]
+fn minified_source_has_no_items() {
+    let bundle: String =
+        (0..3000).map(|n| format!("class f{n}{{g(b,c){{return b.x(c)+this.h({n})}}}}")).collect();
+    let document = read_checked("bundle.js", &bundle);
+    assert!(document.records.iter().all(|record| record.kind != Kind::Item));
+    assert!(!document.records.iter().any(|record| record.indexed().contains("f1234")));
+    let written = "function f(b, c) {\n  return b + c;\n}\n".repeat(3);
+    assert!(read_checked("a.js", &written).records.iter().any(|record| record.kind == Kind::Item));
 }
