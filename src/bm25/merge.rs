@@ -4,7 +4,7 @@
 const MAX_SEGMENTS: usize = 8;
 /// From how many live documents on a segment is full and only rewritten when it is worn. A merge maps all that it
 /// merges into memory, so without a bound a large index would need memory in proportion to its size.
-const FULL_DOCS: u64 = 100_000;
+const FULL_DOCS: u64 = 50_000;
 /// A segment of which a larger part than this is deleted is written anew, in percent.
 const MAX_DELETED_PERCENT: u64 = 30;
 

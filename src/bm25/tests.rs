@@ -201,7 +201,7 @@ proptest! {
             let chosen: BTreeSet<usize> = chosen.into_iter().collect();
             let live: u64 = chosen.iter().map(|&at| sizes[at].n_docs - sizes[at].n_deleted).sum();
             // The memory that a merge takes does not grow with the index.
-            prop_assert!(chosen.len() == 1 || live <= 200_000);
+            prop_assert!(chosen.len() == 1 || live <= 100_000);
             let mut rest: Vec<Size> = sizes
                 .iter()
                 .enumerate()
@@ -213,7 +213,7 @@ proptest! {
             }
             sizes = rest;
         }
-        prop_assert!(sizes.iter().filter(|size| size.n_docs < 100_000).count() <= 8);
+        prop_assert!(sizes.iter().filter(|size| size.n_docs < 50_000).count() <= 8);
     }
 }
 

@@ -28,7 +28,7 @@ const UNFINISHED: &str = "store.redb.new.";
 /// The name of a database that will take the place of the one in use: see `replace`.
 pub(super) const NEXT: &str = "store.redb.next";
 /// Memory for pages, in bytes. The operating system caches the file too.
-const CACHE_BYTES: usize = 64 << 20;
+const CACHE_BYTES: usize = 48 << 20;
 /// How many names a creating process tries before it blames the file system.
 const MAX_NAMES: u32 = 100;
 
