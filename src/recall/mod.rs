@@ -151,7 +151,7 @@ impl Ranking {
 }
 
 /// Ranks the records for a question, from one state of a store, and returns the best `n_hits`; one at least.
-/// [`answer`] needs as many as [`Request::n_ranked`] says.
+/// [`answer()`] needs as many as [`Request::n_ranked`] says.
 ///
 /// Equal stores rank alike: the order is that of the score and then of the id, and the score depends on
 /// the live records and the question alone.
