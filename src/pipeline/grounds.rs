@@ -203,6 +203,19 @@ mod tests {
         assert!(search.exhaustive);
     }
 
+    #[cfg(unix)]
+    fn performer(tree: &Path, scratch: &Path) -> Performer<'static> {
+        let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
+        Performer {
+            tree: tree.to_owned(),
+            scratch: scratch.to_owned(),
+            environment: [("PATH".to_owned(), path)].into(),
+            timeout: Duration::from_secs(20),
+            clock: &SystemClock,
+        }
+    }
+
+    #[cfg(unix)]
     fn make(performer: &mut Performer<'_>, need: &Need) -> Fact {
         let call = DeliverableCall { step: "s", need, arguments: &[] };
         let before = performer.before(&call).unwrap();
@@ -214,14 +227,7 @@ mod tests {
     fn what_is_told_of_many_tickets_is_short() {
         let tree = tempfile::tempdir().unwrap();
         let scratch = tempfile::tempdir().unwrap();
-        let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
-        let mut performer = Performer {
-            tree: tree.path().to_owned(),
-            scratch: scratch.path().to_owned(),
-            environment: [("PATH".to_owned(), path)].into(),
-            timeout: Duration::from_secs(20),
-            clock: &SystemClock,
-        };
+        let mut performer = performer(tree.path(), scratch.path());
         let script = "echo id,title > t.csv; for i in 1 2 3 4 5 6 7 8; do echo $i,x >> t.csv; done";
         let need = Need {
             name: "tickets".into(),
@@ -247,14 +253,7 @@ mod tests {
     fn a_deliverable_is_what_the_call_left_and_not_what_it_says() {
         let tree = tempfile::tempdir().unwrap();
         let scratch = tempfile::tempdir().unwrap();
-        let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
-        let mut performer = Performer {
-            tree: tree.path().to_owned(),
-            scratch: scratch.path().to_owned(),
-            environment: [("PATH".to_owned(), path)].into(),
-            timeout: Duration::from_secs(20),
-            clock: &SystemClock,
-        };
+        let mut performer = performer(tree.path(), scratch.path());
         for (script, satisfied) in [
             ("printf '1..2\\nok 1 - a\\nok 2 - b\\n'", true),
             ("printf '1..0\\n'", false),

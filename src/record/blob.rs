@@ -13,7 +13,7 @@ const MINIFIED_BYTES: usize = 2_000;
 const BYTES_PER_SPACE: usize = 20;
 
 /// Returns the text without the stretches that are data.
-pub(super) fn without_blobs(text: &str) -> Cow<'_, str> {
+pub(crate) fn without_blobs(text: &str) -> Cow<'_, str> {
     // Most texts have no line that could hold any.
     if text.lines().all(|line| line.len() < LINE_CHARS || !may_hold_blob(line)) {
         return Cow::Borrowed(text);

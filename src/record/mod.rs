@@ -5,6 +5,7 @@ mod id;
 mod source;
 mod tier;
 
+pub(crate) use blob::without_blobs;
 pub use id::{RecordId, Slugger, slug};
 pub use source::{Hash, Lines, Span};
 pub use tier::{Origin, Tier, TierText, Trigger};
@@ -109,7 +110,7 @@ impl Record {
 
 /// Returns what of a shown text is indexed: all but encoded bytes and minified code.
 pub(crate) fn indexed(shown: String) -> String {
-    match blob::without_blobs(&shown) {
+    match without_blobs(&shown) {
         std::borrow::Cow::Borrowed(_) => shown,
         std::borrow::Cow::Owned(kept) => kept,
     }

@@ -67,7 +67,7 @@ impl Filing {
             Some((at, false)) => Ok(Owner::Before(at, key)),
             Some((_, true)) => Ok(Owner::Other(self.path.clone())),
             None if key.0 >= self.first_new => Ok(Owner::Other(self.path.clone())),
-            None => Ok(Owner::Other(rows.head(key)?.path)),
+            None => Ok(Owner::Other(rows.head_and_detail(key)?.0.path)),
         }
     }
 
@@ -142,16 +142,14 @@ impl<'t> Rows<'t> {
         Ok(())
     }
 
-    fn head(&self, key: RecordKey) -> Result<Head, StoreError> {
+    /// The head of a record with its detail, without which it cannot be read.
+    fn head_and_detail(&self, key: RecordKey) -> Result<(Head, Detail), StoreError> {
         let wrong = |e| wrong(self.path, e);
         let missing = || StoreError::corrupt("heads", &key.0, "the row is missing");
         let head = self.heads.get(key.0).map_err(wrong)?.ok_or_else(missing)?;
-        let Detail { exact, hidden: _ } = self.detail(key)?;
-        codec::decode_head(Place { table: "heads", key: &key.0 }, head.value(), &exact)
-    }
-
-    fn detail(&self, key: RecordKey) -> Result<Detail, StoreError> {
-        self.row("details", &self.details, key, codec::decode_detail)
+        let detail = self.row("details", &self.details, key, codec::decode_detail)?;
+        let place = Place { table: "heads", key: &key.0 };
+        Ok((codec::decode_head(place, head.value(), &detail.exact)?, detail))
     }
 
     /// The forward row of a record, with the words that are new to the store taken in.
@@ -198,9 +196,9 @@ impl<'t> Rows<'t> {
         record: &NewRecord,
         forward: &[u8],
     ) -> Result<bool, StoreError> {
-        let before = self.head(key)?;
+        let (before, detail) = self.head_and_detail(key)?;
         let same = before.says_the_same(&record.head)
-            && self.detail(key)? == record.detail
+            && detail == record.detail
             && self.has_forward(key, forward)?
             && self.phrases_of(key)? == clean(&record.phrases);
         if same && before != record.head {
@@ -242,8 +240,7 @@ impl<'t> Rows<'t> {
         totals: &mut Totals,
         changes: &mut PhraseChanges,
     ) -> Result<RecordKey, StoreError> {
-        let head = self.head(key)?;
-        let detail = self.detail(key)?;
+        let (head, detail) = self.head_and_detail(key)?;
         let lengths = self.row("forwards", &self.forwards, key, codec::decode_lengths)?;
         let phrases = self.phrases_of(key)?;
         let path = self.path;

@@ -22,6 +22,7 @@ pub use usage::{Usage, usages};
 use super::decode::Source;
 use super::sidecar::Entries;
 use super::{Document, Sidecar, Tiers, plain};
+use crate::record::without_blobs;
 
 /// A language whose items are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,7 +104,7 @@ pub(super) fn read(
 
 /// Whether most of a source file is written for machines: its items are thousands, and nobody asks for one.
 fn is_minified(text: &str) -> bool {
-    crate::record::indexed(text.to_owned()).len() * 2 < text.len()
+    without_blobs(text).len() * 2 < text.len()
 }
 
 #[cfg(feature = "code")]
